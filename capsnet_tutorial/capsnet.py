@@ -1,0 +1,235 @@
+"""The whole network: convolution, primary capsules, digit capsules, decoder, and its loss."""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float, Shaped
+from torch import Tensor, nn
+
+from capsnet_tutorial.layers import KERNEL_SIZE, PRIMARY_STRIDE, DigitCaps, PrimaryCaps
+from capsnet_tutorial.margin import margin_loss
+from capsnet_tutorial.reconstruction import (
+    RECONSTRUCTION_WEIGHT,
+    Decoder,
+    mask_capsules,
+    reconstruction_loss,
+)
+from capsnet_tutorial.squashing import lengths
+
+SMALLEST_SIDE = 2 * KERNEL_SIZE - 1
+"""An image needs this many pixels a side for one primary capsule of each type."""
+
+
+@dataclass(frozen=True)
+class CapsNetConfig:
+    """Say how large a `CapsNet` is; the defaults are the paper's MNIST model.
+
+    Args:
+        image_shape: channels, height and width; each side at least 17 pixels.
+        num_classes: digit capsules.
+        conv_channels: channels of the first convolution.
+        primary_types: types of primary capsules, each a capsule at every grid position.
+        primary_dim: components of a primary capsule, n.
+        digit_dim: components of a digit capsule, m.
+        num_iterations: routing iterations, r.
+        stop_gradient: let routing carry gradients in its last iteration only.
+        reconstruction: whether there is a decoder.
+
+    Raises:
+        ValueError: if a size is below 1 or an image too small for one primary capsule.
+
+    >>> CapsNetConfig().num_primary  # 32 types on a 6×6 grid
+    1152
+    >>> CapsNetConfig(image_shape=(1, 28, 16))
+    Traceback (most recent call last):
+    ValueError: images must be at least 17×17 pixels, got 28×16
+    """
+
+    image_shape: tuple[int, int, int] = (1, 28, 28)
+    num_classes: int = 10
+    conv_channels: int = 256
+    primary_types: int = 32
+    primary_dim: int = 8
+    digit_dim: int = 16
+    num_iterations: int = 3
+    stop_gradient: bool = False
+    reconstruction: bool = True
+
+    def __post_init__(self):
+        if len(self.image_shape) != 3:
+            raise ValueError(
+                f"image_shape must be (channels, height, width), got {self.image_shape}"
+            )
+        channels, height, width = self.image_shape
+        sizes = {
+            "channels of image_shape": channels,
+            "num_classes": self.num_classes,
+            "conv_channels": self.conv_channels,
+            "primary_types": self.primary_types,
+            "primary_dim": self.primary_dim,
+            "digit_dim": self.digit_dim,
+            "num_iterations": self.num_iterations,
+        }
+        for name, size in sizes.items():
+            if size < 1:
+                raise ValueError(f"{name} must be at least 1, got {size}")
+        if min(height, width) < SMALLEST_SIDE:
+            raise ValueError(
+                f"images must be at least {SMALLEST_SIDE}×{SMALLEST_SIDE} pixels, "
+                f"got {height}×{width}"
+            )
+
+    @classmethod
+    def small(cls, **changes) -> "CapsNetConfig":
+        """Return a model for CPUs: 64 channels and 8 primary types, otherwise the paper's.
+
+        >>> CapsNetConfig.small().num_primary
+        288
+        """
+        return cls(**{"conv_channels": 64, "primary_types": 8} | changes)
+
+    @property
+    def grid_shape(self) -> tuple[int, int]:
+        """Height and width of the primary capsules' grid.
+
+        >>> CapsNetConfig().grid_shape
+        (6, 6)
+        """
+        _, height, width = self.image_shape
+        rows = (height - SMALLEST_SIDE) // PRIMARY_STRIDE + 1
+        columns = (width - SMALLEST_SIDE) // PRIMARY_STRIDE + 1
+        return rows, columns
+
+    @property
+    def num_primary(self) -> int:
+        """Number of primary capsules, i: every type at every grid position."""
+        return self.primary_types * math.prod(self.grid_shape)
+
+
+class CapsNetOutput(NamedTuple):
+    """What a `CapsNet` returns; `reconstruction` is None where there is no decoder."""
+
+    capsules: Float[Tensor, "b k m"]
+    lengths: Float[Tensor, "b k"]
+    reconstruction: Float[Tensor, "b c h w"] | None
+
+
+class CapsNet(nn.Module):
+    """The network of Figures 1 and 2: image → features → primary → digit capsules → image.
+
+    Args:
+        config: its sizes; the paper's by default.
+
+    >>> model = CapsNet(CapsNetConfig.small())
+    >>> model(torch.zeros(2, 1, 28, 28)).lengths.shape
+    torch.Size([2, 10])
+    """
+
+    def __init__(self, config: CapsNetConfig | None = None):
+        super().__init__()
+        self.config = config = config or CapsNetConfig()
+        self.conv = nn.Conv2d(config.image_shape[0], config.conv_channels, KERNEL_SIZE)
+        self.primary = PrimaryCaps(config.conv_channels, config.primary_types, config.primary_dim)
+        self.digit = DigitCaps(
+            config.num_primary,
+            config.primary_dim,
+            config.num_classes,
+            config.digit_dim,
+            config.num_iterations,
+            config.stop_gradient,
+        )
+        self.decoder = (
+            Decoder(config.num_classes, config.digit_dim, config.image_shape)
+            if config.reconstruction
+            else None
+        )
+
+    def forward(
+        self, images: Shaped[Tensor, "..."], labels: Shaped[Tensor, "..."] | None = None
+    ) -> CapsNetOutput:
+        """Classify and redraw a batch of images.
+
+        Args:
+            images: `[b, c, h, w]` with intensities in [0, 1].
+            labels: the classes to redraw, `[b]`; the longest capsule's where None. Give them in
+                training.
+
+        Returns:
+            The digit capsules `[b, k, m]`, their lengths `[b, k]` and the images drawn from them.
+
+        Raises:
+            TypeError: if `images` aren't floating point.
+            ValueError: if `images` haven't the configuration's shape.
+        """
+        expected = self.config.image_shape
+        if images.ndim != 4 or tuple(images.shape[1:]) != expected:
+            raise ValueError(
+                f"this network takes images of shape (batch, {', '.join(map(str, expected))}), "
+                f"got {tuple(images.shape)}"
+            )
+        if not images.is_floating_point():
+            raise TypeError(
+                f"images must be floating point in [0, 1], got {images.dtype}: use / 255"
+            )
+        capsules = self.digit(self.primary(self.conv(images).relu()))
+        drawn = self.decode(capsules, labels) if self.decoder else None
+        return CapsNetOutput(capsules, lengths(capsules), drawn)
+
+    def decode(
+        self, capsules: Float[Tensor, "b k m"], labels: Shaped[Tensor, "..."] | None = None
+    ) -> Float[Tensor, "b c h w"]:
+        """Draw one class of each image from its capsule; for several digits, call it for each.
+
+        Args:
+            capsules: digit capsules `[b, k, m]`.
+            labels: the classes to draw, `[b]`; the longest capsule's where None.
+
+        Raises:
+            ValueError: if the network was built without a decoder.
+        """
+        if self.decoder is None:
+            raise ValueError("this network has no decoder: build it with reconstruction=True")
+        return self.decoder(mask_capsules(capsules, labels))
+
+
+class CapsNetLoss(NamedTuple):
+    """The total loss and its two terms, `total = margin + 0.0005 · reconstruction`."""
+
+    total: Float[Tensor, ""]
+    margin: Float[Tensor, ""]
+    reconstruction: Float[Tensor, ""]
+
+
+def capsnet_loss(
+    output: CapsNetOutput, images: Float[Tensor, "b c h w"], targets: Shaped[Tensor, "..."]
+) -> CapsNetLoss:
+    r"""Add the weighted reconstruction loss to the margin loss (Section 4.1).
+
+    $$
+    L = \sum_k L_k + 0.0005 \sum_{\text{pixels}} (\text{reconstruction} - \text{image})^2
+    $$
+
+    Args:
+        output: what the network returned for `images` and their labels.
+        images: `[b, c, h, w]` with intensities in [0, 1].
+        targets: class numbers `[b]` or presence `[b, k]`.
+
+    Returns:
+        The total, the margin loss, and the reconstruction loss before its weight (0 without a
+        decoder); each a mean over the batch.
+
+    Source: Sabour, Frosst and Hinton (2017), Section 4.1.
+
+    >>> zeros, image = torch.zeros(1, 10, 16), torch.full((1, 1, 28, 28), 0.5)
+    >>> output = CapsNetOutput(zeros, lengths(zeros), torch.zeros_like(image))
+    >>> loss = capsnet_loss(output, image, torch.tensor([0]))  # 0.81 + 0.0005 · 196
+    >>> [round(term.item(), 3) for term in loss]
+    [0.908, 0.81, 196.0]
+    """
+    margin = margin_loss(output.capsules, targets)
+    if output.reconstruction is None:
+        return CapsNetLoss(margin, margin, torch.zeros_like(margin))
+    reconstruction = reconstruction_loss(output.reconstruction, images)
+    return CapsNetLoss(margin + RECONSTRUCTION_WEIGHT * reconstruction, margin, reconstruction)

@@ -1,0 +1,110 @@
+"""The paper transcribed with plain loops over numbers: slow, obvious, and the oracle of the tests.
+
+Everything here takes and returns nested lists of Python floats, so that each line is one line of
+the paper and nothing hides behind a tensor operation.
+"""
+
+from math import exp, sqrt
+
+
+def squash(s: list[float]) -> list[float]:
+    """Shrink one vector to a length below 1 (Equation 1); a zero vector stays zero.
+
+    >>> squash([3.0, 4.0])  # 25/26 of (0.6, 0.8)
+    [0.5769230769230769, 0.7692307692307693]
+    """
+    norm = sqrt(sum(x**2 for x in s))
+    if norm == 0:
+        return [0.0 for _ in s]
+    return [norm**2 / (1 + norm**2) * x / norm for x in s]
+
+
+def length(v: list[float]) -> float:
+    """Measure one vector.
+
+    >>> length([3.0, 4.0])
+    5.0
+    """
+    return sqrt(sum(x**2 for x in v))
+
+
+def dynamic_routing(
+    u_hat: list[list[list[float]]], num_iterations: int = 3
+) -> tuple[list[list[float]], list[list[list[float]]]]:
+    """Route one image's prediction vectors `u_hat[i][j]` (Procedure 1).
+
+    Returns:
+        The parents `v[j]`, and the couplings `c[r][i][j]` of every iteration.
+
+    >>> v, c = dynamic_routing([[[3.0, 4.0], [0.0, 0.0]]], num_iterations=1)
+    >>> c  # the first iteration shares evenly
+    [[[0.5, 0.5]]]
+    >>> v == [squash([1.5, 2.0]), [0.0, 0.0]]
+    True
+    """
+    children, parents = range(len(u_hat)), range(len(u_hat[0]))
+    components = range(len(u_hat[0][0]))
+    b = [[0.0 for _ in parents] for _ in children]
+    couplings = []
+    for _ in range(num_iterations):
+        c = [softmax(b[i]) for i in children]
+        s = [[sum(c[i][j] * u_hat[i][j][m] for i in children) for m in components] for j in parents]
+        v = [squash(s[j]) for j in parents]
+        for i in children:
+            for j in parents:
+                b[i][j] += sum(v[j][m] * u_hat[i][j][m] for m in components)
+        couplings.append(c)
+    return v, couplings
+
+
+def softmax(b_i: list[float]) -> list[float]:
+    """Turn one child's logits into couplings that add up to 1 over the parents (Equation 3).
+
+    >>> softmax([0.0, 0.0])
+    [0.5, 0.5]
+    """
+    # Taking the largest logit off changes no quotient, and exp can't overflow.
+    powers = [exp(x - max(b_i)) for x in b_i]
+    return [power / sum(powers) for power in powers]
+
+
+def margin_loss(
+    v: list[list[float]],
+    present: list[int],
+    m_plus: float = 0.9,
+    m_minus: float = 0.1,
+    lambda_: float = 0.5,
+) -> float:
+    """Sum one image's margin loss over the classes (Equation 4); `present[k]` is 1 or 0.
+
+    >>> round(margin_loss([[0.0], [0.1]], [1, 0]), 12)  # 0.9 squared
+    0.81
+    """
+    total = 0.0
+    for v_k, t_k in zip(v, present, strict=True):
+        too_short = max(0.0, m_plus - length(v_k)) ** 2
+        too_long = max(0.0, length(v_k) - m_minus) ** 2
+        total += t_k * too_short + lambda_ * (1 - t_k) * too_long
+    return total
+
+
+def mask_capsules(v: list[list[float]], label: int | None = None) -> list[list[float]]:
+    """Keep one image's capsule `label`, or its longest one, and zero the others (Section 4.1).
+
+    >>> mask_capsules([[1.0], [3.0]])
+    [[0.0], [3.0]]
+    >>> mask_capsules([[1.0], [3.0]], label=0)
+    [[1.0], [0.0]]
+    """
+    if label is None:
+        label = max(range(len(v)), key=lambda k: length(v[k]))
+    return [v_k if k == label else [0.0 for _ in v_k] for k, v_k in enumerate(v)]
+
+
+def reconstruction_loss(reconstruction: list[float], image: list[float]) -> float:
+    """Sum one image's squared errors over its pixels (Section 4.1).
+
+    >>> reconstruction_loss([0.5, 0.0, 1.0], [0.0, 0.0, 1.0])
+    0.25
+    """
+    return sum((drawn - pixel) ** 2 for drawn, pixel in zip(reconstruction, image, strict=True))
