@@ -28,8 +28,9 @@ test: .venv/tests $(NODE_MODULES)  ## install all that the tests need and run py
 lessons: .venv/lessons  ## execute the lessons and write their notebook twins
 	$(BIN)/python tools/lessons.py write
 
-check: .venv/lessons  ## say which twins are stale, changing nothing
+check: .venv/lessons  ## run every lesson from clean and compare the twins, changing nothing
 	$(BIN)/python tools/lessons.py check
+	$(BIN)/python tools/lessons.py run
 
 lab: .venv/lessons  ## open JupyterLab on a copy of the lessons, in playground/
 	$(BIN)/python tools/lessons.py copy playground

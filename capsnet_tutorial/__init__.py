@@ -1,4 +1,4 @@
-"""Capsule networks with routing by agreement: the code that the lessons import and the tests prove."""
+"""Capsule networks with routing by agreement: what the lessons import and the tests prove."""
 
 from capsnet_tutorial.capsnet import (
     CapsNet,
@@ -7,26 +7,41 @@ from capsnet_tutorial.capsnet import (
     CapsNetOutput,
     capsnet_loss,
 )
+from capsnet_tutorial.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
+from capsnet_tutorial.data import Digits, mnist, sample_digits, shift, split
 from capsnet_tutorial.layers import DigitCaps, PrimaryCaps
 from capsnet_tutorial.margin import margin_loss
 from capsnet_tutorial.reconstruction import Decoder, mask_capsules, reconstruction_loss
 from capsnet_tutorial.routing import RoutingTrace, dynamic_routing
 from capsnet_tutorial.squashing import lengths, squash
+from capsnet_tutorial.training import Epoch, Evaluation, evaluate, fit
 
 __all__ = [
     "CapsNet",
     "CapsNetConfig",
     "CapsNetLoss",
     "CapsNetOutput",
+    "Checkpoint",
     "Decoder",
     "DigitCaps",
+    "Digits",
+    "Epoch",
+    "Evaluation",
     "PrimaryCaps",
     "RoutingTrace",
     "capsnet_loss",
     "dynamic_routing",
+    "evaluate",
+    "fit",
     "lengths",
+    "load_checkpoint",
     "margin_loss",
     "mask_capsules",
+    "mnist",
     "reconstruction_loss",
+    "sample_digits",
+    "save_checkpoint",
+    "shift",
+    "split",
     "squash",
 ]

@@ -70,7 +70,7 @@ class DigitCaps(nn.Module):
     torch.Size([2, 3, 4])
     """
 
-    WEIGHT_GAIN = 2.0
+    WEIGHT_GAIN = 1.5
 
     def __init__(
         self,

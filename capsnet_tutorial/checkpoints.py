@@ -1,0 +1,83 @@
+"""Save a network to a file and load it again, on any machine."""
+
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+
+from capsnet_tutorial.capsnet import CapsNet, CapsNetConfig
+
+FORMAT = "capsnet-tutorial checkpoint 1"
+
+
+class Checkpoint(NamedTuple):
+    """A network, and whatever plain values were saved beside it."""
+
+    model: CapsNet
+    extra: dict[str, Any]
+
+
+def save_checkpoint(path: str | Path, model: CapsNet, **extra: Any) -> None:
+    """Write a network's sizes and weights to a file, all or nothing.
+
+    The file holds tensors and plain values alone, so that loading it runs no code. It is written
+    beside `path` and then moved there: whoever stops the program on the way keeps the old file.
+
+    Args:
+        path: the file to write; its folder must exist.
+        model: the network.
+        extra: tensors and plain values (numbers, texts, lists, dicts) to keep with it.
+
+    Raises:
+        FileNotFoundError: if the folder doesn't exist.
+    """
+    path = Path(path)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(f"the folder {path.parent} does not exist: make it first")
+    content = {
+        "format": FORMAT,
+        "config": asdict(model.config),
+        "weights": model.state_dict(),
+        "extra": extra,
+    }
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        torch.save(content, partial)
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def load_checkpoint(path: str | Path, device: torch.device | str = "cpu") -> Checkpoint:
+    """Read what `save_checkpoint` wrote, wherever it was written.
+
+    Args:
+        path: the file.
+        device: where the network shall lie; the CPU also takes what a GPU saved.
+
+    Returns:
+        The network, in evaluation mode, and the values saved beside it.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: if the file is damaged or isn't a checkpoint of this package.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no checkpoint at {path}")
+    try:
+        content = torch.load(path, map_location=device, weights_only=True)
+    except Exception as error:  # foreign bytes make the unpickler raise whatever they spell
+        raise ValueError(
+            f"{path} is damaged or no checkpoint ({type(error).__name__}): save it again"
+        ) from None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise ValueError(f"{path} was not written by save_checkpoint: expected '{FORMAT}' in it")
+    try:
+        model = CapsNet(CapsNetConfig(**content["config"])).to(device)
+        model.load_state_dict(content["weights"])
+    except (KeyError, TypeError, RuntimeError, ValueError) as error:
+        raise ValueError(f"{path} is damaged: {error}") from None
+    return Checkpoint(model.eval(), content["extra"])

@@ -1,0 +1,153 @@
+"""Train and judge a capsule network: one loop for a laptop and for a GPU."""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from jaxtyping import Float, Shaped
+from torch import Tensor
+
+from capsnet_tutorial.capsnet import CapsNet, CapsNetOutput, capsnet_loss
+from capsnet_tutorial.data import Digits, shift
+
+FINAL_LEARNING_RATE = 0.05
+"""Fraction of the first learning rate that is left at the last step."""
+
+
+class Epoch(NamedTuple):
+    """What one epoch of `fit` did; losses are means over all its images."""
+
+    epoch: int
+    loss: float
+    margin_loss: float
+    reconstruction_loss: float
+    accuracy: float
+    validation_accuracy: float | None
+
+
+class Evaluation(NamedTuple):
+    """How a network does on some digits; `lengths` are its digit capsules', `[b, k]`."""
+
+    loss: float
+    accuracy: float
+    lengths: Float[Tensor, "b k"]
+
+
+def fit(
+    model: CapsNet,
+    train: Digits,
+    validation: Digits | None = None,
+    *,
+    epochs: int = 6,
+    batch_size: int = 100,
+    learning_rate: float = 2e-3,
+    max_shift: int = 2,
+    mixed_precision: bool = False,
+    seed: int = 0,
+    on_epoch: Callable[[Epoch], None] | None = None,
+) -> list[Epoch]:
+    """Train `model` with Adam on shifted digits while the learning rate decays (Section 5).
+
+    The model stays on its device, and the digits are brought there. On a CPU the same seed, model
+    and digits give the same result to the last bit.
+
+    Args:
+        model: the network to train, in place.
+        train: digits to learn from.
+        validation: digits to judge each epoch by, if any.
+        epochs: passes over `train`.
+        batch_size: images a step; the last step of an epoch takes what is left.
+        learning_rate: at the first step; it falls to 5% of that at the last.
+        max_shift: how far each image may move, in pixels.
+        mixed_precision: run convolutions and matrix products in bfloat16.
+        seed: of the order and the shifts. The model's own first weights aren't its business.
+        on_epoch: called with each epoch's record, for a progress bar or a log.
+
+    Returns:
+        A record an epoch.
+
+    Raises:
+        ValueError: if there is nothing to train on, or `epochs` or `batch_size` is below 1.
+
+    Differs from the paper: it gives no constants for the decay; these were chosen on a validation
+    split.
+    """
+    if min(len(train.labels), epochs, batch_size) < 1:
+        raise ValueError(
+            "fit needs at least one digit, one epoch and one image a batch, got "
+            f"{len(train.labels)}, {epochs} and {batch_size}"
+        )
+    train = train.to(_device(model))
+    generator = torch.Generator().manual_seed(seed)
+    optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate)
+    num_steps = epochs * -(-len(train.labels) // batch_size)
+    decay = FINAL_LEARNING_RATE ** (1 / num_steps)
+    scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, decay)
+
+    history = []
+    for epoch in range(1, epochs + 1):
+        model.train()
+        # Sums over images, kept on the device: a batch counts by its size, and nothing waits.
+        totals = torch.zeros(4, device=train.images.device)
+        order = torch.randperm(len(train.labels), generator=generator).to(train.labels.device)
+        for batch in order.split(batch_size):
+            images = shift(train.images[batch], max_shift, generator)
+            labels = train.labels[batch]
+            output, loss = _forward(model, images, labels, mixed_precision)
+            optimizer.zero_grad(set_to_none=True)
+            loss.total.backward()
+            optimizer.step()
+            scheduler.step()
+            correct = (output.lengths.argmax(dim=1) == labels).float().mean()
+            totals += len(batch) * torch.stack([*loss, correct]).detach()
+        judged = evaluate(model, validation).accuracy if validation else None
+        history.append(Epoch(epoch, *(totals / len(train.labels)).tolist(), judged))
+        if on_epoch:
+            on_epoch(history[-1])
+    return history
+
+
+@torch.no_grad()
+def evaluate(model: CapsNet, digits: Digits, batch_size: int = 250) -> Evaluation:
+    """Classify digits by their longest capsule, and take the mean loss with the true labels.
+
+    Args:
+        model: a network; it is left in evaluation mode.
+        digits: what to classify.
+        batch_size: images at a time. It has no influence on the result.
+
+    Returns:
+        The mean loss over all digits, the share classified rightly, and all lengths, on the CPU.
+
+    Raises:
+        ValueError: if there are no digits.
+    """
+    if len(digits.labels) == 0:
+        raise ValueError("evaluate needs at least one digit, got none")
+    model.eval()
+    device = _device(model)
+    total, lengths = 0.0, []
+    for images, labels in zip(*(part.split(batch_size) for part in digits), strict=True):
+        output, loss = _forward(model, images.to(device), labels.to(device))
+        total += len(labels) * loss.total.item()
+        lengths.append(output.lengths.cpu())
+    lengths = torch.cat(lengths)
+    correct = (lengths.argmax(dim=1) == digits.labels.cpu()).float().mean().item()
+    return Evaluation(total / len(digits.labels), correct, lengths)
+
+
+def _forward(
+    model: CapsNet,
+    images: Float[Tensor, "b c h w"],
+    labels: Shaped[Tensor, " b"],
+    mixed_precision: bool = False,
+) -> tuple[CapsNetOutput, tuple]:
+    """Run the network on images, its decoder on the true labels' capsules, and take the loss."""
+    with torch.autocast(images.device.type, torch.bfloat16, enabled=mixed_precision):
+        output = model(images, labels)
+        return output, capsnet_loss(output, images, labels)
+
+
+def _device(model: CapsNet) -> torch.device:
+    """Return where the model's weights lie."""
+    return next(model.parameters()).device

@@ -1,0 +1,102 @@
+"""Checkpoints: complete, loadable anywhere, and never half written."""
+
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from capsnet_tutorial import CapsNet, CapsNetConfig, load_checkpoint, save_checkpoint
+
+CONFIG = CapsNetConfig.small(conv_channels=4, primary_types=2, image_shape=(1, 17, 19))
+
+
+@pytest.fixture
+def model():
+    torch.manual_seed(0)
+    return CapsNet(CONFIG).eval()
+
+
+def test_a_loaded_network_is_the_saved_one(model, tmp_path):
+    save_checkpoint(tmp_path / "a.pt", model, epoch=3, losses=[0.5, 0.25])
+    loaded, extra = load_checkpoint(tmp_path / "a.pt")
+    images = torch.rand(2, 1, 17, 19)
+    assert loaded.config == CONFIG
+    assert loaded(images).reconstruction.equal(model(images).reconstruction)
+    assert not loaded.training
+    assert extra == {"epoch": 3, "losses": [0.5, 0.25]}
+
+
+@pytest.mark.slow
+def test_a_new_process_computes_the_same_lengths(model, tmp_path):
+    save_checkpoint(tmp_path / "a.pt", model)
+    code = (
+        "import sys, torch; from capsnet_tutorial import load_checkpoint;"
+        "model = load_checkpoint(sys.argv[1]).model;"
+        "print(model(torch.full((1, 1, 17, 19), 0.5)).lengths.tolist())"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "a.pt")]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert printed.strip() == str(model(torch.full((1, 1, 17, 19), 0.5)).lengths.tolist())
+
+
+def test_the_file_holds_no_code(model, tmp_path):
+    save_checkpoint(tmp_path / "a.pt", model)
+    assert torch.serialization.get_unsafe_globals_in_checkpoint(tmp_path / "a.pt") == []
+
+
+@pytest.mark.parametrize("size", [0, 100, 10_000])
+def test_a_truncated_file_is_named(model, tmp_path, size):
+    path = tmp_path / "a.pt"
+    save_checkpoint(path, model)
+    path.write_bytes(path.read_bytes()[:size])
+    with pytest.raises(ValueError, match=r"a\.pt is damaged or no checkpoint"):
+        load_checkpoint(path)
+
+
+def test_a_foreign_file_is_named(tmp_path):
+    torch.save({"weights": torch.zeros(2)}, tmp_path / "foreign.pt")
+    (tmp_path / "text.pt").write_text("hello")
+    with pytest.raises(ValueError, match=r"foreign\.pt was not written by save_checkpoint"):
+        load_checkpoint(tmp_path / "foreign.pt")
+    with pytest.raises(ValueError, match=r"text\.pt is damaged or no checkpoint"):
+        load_checkpoint(tmp_path / "text.pt")
+
+
+def test_weights_of_another_shape_are_named(model, tmp_path):
+    path = tmp_path / "a.pt"
+    save_checkpoint(path, model)
+    content = torch.load(path)
+    content["weights"].pop("conv.bias")
+    torch.save(content, path)
+    with pytest.raises(ValueError, match=r"a\.pt is damaged"):
+        load_checkpoint(path)
+
+
+def test_a_missing_file_or_folder_is_named(model, tmp_path):
+    with pytest.raises(FileNotFoundError, match="there is no checkpoint at"):
+        load_checkpoint(tmp_path / "a.pt")
+    with pytest.raises(FileNotFoundError, match="make it first"):
+        save_checkpoint(tmp_path / "missing" / "a.pt", model)
+
+
+def test_a_failed_write_keeps_the_old_file_and_leaves_no_other(model, tmp_path, monkeypatch):
+    path = tmp_path / "a.pt"
+    save_checkpoint(path, model, epoch=1)
+
+    def half_written(content, target):
+        target.write_bytes(b"half")
+        raise OSError("disk full")
+
+    monkeypatch.setattr(torch, "save", half_written)
+    with pytest.raises(OSError, match="disk full"):
+        save_checkpoint(path, model, epoch=2)
+    assert [file.name for file in tmp_path.iterdir()] == ["a.pt"]
+    assert load_checkpoint(path).extra == {"epoch": 1}
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="saves from a CUDA device")
+def test_a_cpu_loads_what_cuda_saved(model, tmp_path):
+    save_checkpoint(tmp_path / "a.pt", model.cuda(), noise=torch.zeros(2, device="cuda"))
+    loaded, extra = load_checkpoint(tmp_path / "a.pt")
+    assert next(loaded.parameters()).device.type == extra["noise"].device.type == "cpu"

@@ -1,0 +1,151 @@
+"""Training and judging: what is averaged, what repeats, and that something is learned."""
+
+import math
+from itertools import pairwise
+
+import pytest
+import torch
+
+from capsnet_tutorial import (
+    CapsNet,
+    CapsNetConfig,
+    Digits,
+    capsnet_loss,
+    evaluate,
+    fit,
+    sample_digits,
+    training,
+)
+
+CONFIG = CapsNetConfig.small(
+    conv_channels=4, primary_types=2, image_shape=(1, 17, 17), num_classes=3
+)
+
+
+def small_model(seed=0, config=CONFIG):
+    torch.manual_seed(seed)
+    return CapsNet(config)
+
+
+def random_digits(count, seed=1):
+    generator = torch.Generator().manual_seed(seed)
+    images = torch.rand(count, 1, 17, 17, generator=generator)
+    return Digits(images, torch.arange(count) % CONFIG.num_classes)
+
+
+def test_evaluate_takes_the_mean_over_images_however_they_are_batched():
+    model, digits = small_model(), random_digits(7)
+    whole = evaluate(model, digits, batch_size=7)
+    with torch.no_grad():
+        expected = capsnet_loss(model(digits.images, digits.labels), digits.images, digits.labels)
+    assert whole.loss == pytest.approx(expected.total.item(), rel=1e-6)
+    for batch_size in (1, 2, 3, 100):
+        parts = evaluate(model, digits, batch_size)
+        assert parts.loss == pytest.approx(whole.loss, rel=1e-6)
+        assert parts.accuracy == whole.accuracy
+        torch.testing.assert_close(parts.lengths, whole.lengths)
+
+
+def test_accuracy_is_the_share_whose_longest_capsule_is_the_label(monkeypatch):
+    lengths = torch.tensor([[0.9, 0.1, 0.0], [0.2, 0.3, 0.1], [0.1, 0.2, 0.8], [0.5, 0.1, 0.1]])
+    capsules = torch.nn.functional.pad(lengths.unsqueeze(2), (0, CONFIG.digit_dim - 1))
+    model = small_model(config=CapsNetConfig.small(**vars(CONFIG) | {"reconstruction": False}))
+    monkeypatch.setattr(model.digit, "forward", lambda u: capsules)
+    digits = Digits(torch.zeros(4, 1, 17, 17), torch.tensor([0, 1, 2, 2]))
+    assert evaluate(model, digits).accuracy == 0.75
+
+
+def test_the_recorded_losses_are_means_over_images_with_a_short_last_batch(monkeypatch):
+    model, digits = small_model(), random_digits(5)
+    monkeypatch.setattr(torch.optim.Adam, "step", lambda self, closure=None: None)
+    # With frozen weights the mean over batches of 3 and 2 is the mean over all five.
+    [epoch] = fit(model, digits, epochs=1, batch_size=3, max_shift=0)
+    assert epoch.loss == pytest.approx(evaluate(model, digits).loss, rel=1e-5)
+    assert epoch.accuracy == pytest.approx(evaluate(model, digits).accuracy)
+    assert epoch.loss == pytest.approx(epoch.margin_loss + 0.0005 * epoch.reconstruction_loss)
+
+
+def test_the_same_seed_gives_the_same_network_to_the_last_bit():
+    models = [small_model() for _ in range(3)]
+    for model, seed in zip(models, (0, 0, 1), strict=True):
+        fit(model, random_digits(12), epochs=2, batch_size=5, seed=seed)
+    first, again, other = (torch.cat([p.flatten() for p in m.parameters()]) for m in models)
+    assert first.equal(again)
+    assert not first.equal(other)
+
+
+def test_fit_leaves_the_global_random_state_alone():
+    torch.manual_seed(3)
+    before = torch.get_rng_state()
+    model = small_model(seed=3)
+    torch.set_rng_state(before)
+    fit(model, random_digits(6), epochs=1)
+    assert torch.get_rng_state().equal(before)
+
+
+def test_the_learning_rate_falls_exponentially_to_its_last_fraction(monkeypatch):
+    rates = []
+    original = torch.optim.Adam.step
+
+    def recording(self, closure=None):
+        rates.append(self.param_groups[0]["lr"])
+        return original(self, closure)
+
+    monkeypatch.setattr(torch.optim.Adam, "step", recording)
+    fit(small_model(), random_digits(10), epochs=4, batch_size=3, learning_rate=0.01)
+    assert len(rates) == 16
+    ratios = [later / earlier for earlier, later in pairwise(rates)]
+    assert rates[0] == 0.01
+    assert max(ratios) - min(ratios) < 1e-9
+    assert rates[-1] * ratios[0] == pytest.approx(0.01 * training.FINAL_LEARNING_RATE)
+
+
+def test_each_epoch_is_judged_on_the_validation_digits_and_reported():
+    seen, model, validation = [], small_model(), random_digits(9, seed=2)
+    history = fit(model, random_digits(6), validation, epochs=2, on_epoch=seen.append)
+    assert seen == history
+    assert [epoch.epoch for epoch in history] == [1, 2]
+    assert history[-1].validation_accuracy == evaluate(model, validation).accuracy
+    assert fit(model, random_digits(6), epochs=1)[0].validation_accuracy is None
+
+
+def test_evaluation_changes_neither_weights_nor_training(monkeypatch):
+    with_validation, without = small_model(), small_model()
+    fit(with_validation, random_digits(8), random_digits(5), epochs=2)
+    fit(without, random_digits(8), epochs=2)
+    for a, b in zip(with_validation.parameters(), without.parameters(), strict=True):
+        assert a.equal(b)
+
+
+def test_black_images_and_a_batch_of_one_leave_all_weights_finite():
+    model = small_model()
+    fit(model, Digits(torch.zeros(3, 1, 17, 17), torch.arange(3)), epochs=3, batch_size=2)
+    assert all(weight.isfinite().all() for weight in model.parameters())
+
+
+def test_mixed_precision_trains_and_keeps_the_weights_in_float32():
+    model = small_model()
+    history = fit(model, random_digits(9), epochs=2, mixed_precision=True)
+    assert all(math.isfinite(epoch.loss) for epoch in history)
+    assert {weight.dtype for weight in model.parameters()} == {torch.float32}
+
+
+@pytest.mark.parametrize(
+    ("count", "options"), [(0, {}), (3, {"epochs": 0}), (3, {"batch_size": 0})]
+)
+def test_nothing_to_train_on_is_refused(count, options):
+    with pytest.raises(ValueError, match="at least one digit, one epoch and one image a batch"):
+        fit(small_model(), random_digits(count), **options)
+
+
+def test_nothing_to_evaluate_is_refused():
+    with pytest.raises(ValueError, match="at least one digit"):
+        evaluate(small_model(), random_digits(0))
+
+
+@pytest.mark.slow
+def test_200_steps_on_the_sample_digits_beat_80_percent():
+    train, held_out = sample_digits()
+    model = small_model(config=CapsNetConfig.small())
+    fit(model, train, epochs=5, batch_size=100)
+    assert evaluate(model, held_out).accuracy > 0.8
