@@ -1,0 +1,123 @@
+"""What the site does beside its plugins: check lessons, place outputs, map links, add assets."""
+
+import os
+import posixpath
+import re
+from pathlib import Path
+
+import formulas
+import notebooks
+from markdown.extensions.toc import slugify
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import File
+
+THEME = Path(__file__).resolve().parent
+END_OF_LESSON = "<!-- end of lesson -->"
+FONTS = (
+    "source-serif-4/files/source-serif-4-latin-wght-normal.woff2",
+    "source-serif-4/files/source-serif-4-latin-wght-italic.woff2",
+    "jetbrains-mono/files/jetbrains-mono-latin-wght-normal.woff2",
+)
+LINK = re.compile(r"\]\(([\w./-]*/[\w.-]+|[\w-]+\.ipynb|)(#[^)\s]+)?\)")
+OUTPUT = re.compile(r'<div data-output="([\w-]+) (\d+)"></div>')
+DRAWING = re.compile(r'<img alt="([^"]*)" src="([^":]+\.svg)"[^>]*>')
+LISTING = re.compile(r'<(div|details) class="([^"]*\b(?:highlight|mkdocstrings-source)\b[^"]*)"')
+
+
+def on_files(files, config):
+    """Check the lessons and add the site's styles and fonts."""
+    formulas.find_node()
+    notebooks.check_twins(lesson_folder(config))
+    # Only woff2: every browser that shows the page reads it.
+    css = (formulas.KATEX / "katex.min.css").read_text(encoding="utf-8")
+    css = re.sub(r',url\([^)]*\.(?:woff|ttf)\) format\("\w+"\)', "", css)
+    files.append(File.generated(config, "assets/katex/katex.css", content=css))
+    katex_fonts = (formulas.KATEX / "fonts").glob("*.woff2")
+    assets = {f"katex/fonts/{font.name}": font for font in katex_fonts}
+    assets |= {f"fonts/{posixpath.basename(f)}": fontsource(f) for f in FONTS}
+    assets |= {name: THEME / name for name in ("tutorial.css", "icon.svg")}
+    for name, source in assets.items():
+        files.append(File.generated(config, f"assets/{name}", abs_src_path=str(source)))
+
+
+def on_page_markdown(markdown, page, config, files):
+    """Cut what the notebook plugin appends, and turn the repository's links into the site's."""
+    here = repository_path(page.file)
+
+    def to_site(match):
+        path, fragment = match[1], match[2] or ""
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(here), path)) if path else here
+        if target.endswith(".ipynb"):
+            # Jupyter's anchors are the headings' words, the site's are slugs.
+            fragment = fragment and "#" + slugify(fragment[1:], "-")
+        elif target.startswith("capsnet_tutorial/"):
+            module = target.removesuffix(".py").replace("/", ".")
+            target, fragment = "docs/api.md", f"#{module}"
+        if not path:
+            return f"]({fragment})"
+        folder = posixpath.dirname(page.file.src_uri)
+        return f"]({posixpath.relpath(target.removeprefix('docs/'), folder or '.')}{fragment})"
+
+    return LINK.sub(to_site, markdown.split(END_OF_LESSON)[0])
+
+
+def on_page_content(html, page, config, files):
+    """Put outputs, drawings and download links into a page."""
+    path = Path(page.file.abs_src_path)
+    if path.suffix == ".ipynb":
+        cells = {cell["id"]: cell for cell in notebooks.read_cells(path)}
+
+        def output(match):
+            cell = cells[match[1]]
+            shown = notebooks.show_output(cell["outputs"][int(match[2])], cell, path.name)
+            return f'<div class="lesson-output" data-search-exclude>{shown}</div>'
+
+        html = OUTPUT.sub(output, html)
+        html = html.replace("</h1>", "</h1>\n" + downloads(path), 1)
+
+    def drawing(match):
+        source = Path(config.docs_dir, posixpath.dirname(page.url), match[2])
+        return notebooks.show_svg(source.read_text(encoding="utf-8"), match[1])
+
+    html = DRAWING.sub(drawing, html)
+    # Search leads to sections: listings would swamp it.
+    return LISTING.sub(r'<\1 data-search-exclude class="\2"', html)
+
+
+def on_env(env, config, files):
+    """Render the formulas of all pages, before search reads the pages."""
+    pages = {file.src_uri: file.page for file in files.documentation_pages() if file.page}
+    contents = {path: page.content for path, page in pages.items() if page.content}
+    for path, content in formulas.render(contents).items():
+        pages[path].content = content
+
+
+def lesson_folder(config) -> Path:
+    """Return the folder that holds the lessons."""
+    return Path(config.config_file_path).parent / "lessons"
+
+
+def repository_path(file) -> str:
+    """Return where a page's source lies in the repository."""
+    return file.src_uri if file.src_uri.startswith("lessons/") else f"docs/{file.src_uri}"
+
+
+def fontsource(name: str) -> Path:
+    """Return the path of a font that npm installed.
+
+    Raises:
+        PluginError: if it isn't there.
+    """
+    path = THEME / "node_modules/@fontsource-variable" / name
+    if not path.is_file():
+        raise PluginError(f"The font {os.path.basename(name)} isn't installed: {formulas.INSTALL}.")
+    return path
+
+
+def downloads(path: Path) -> str:
+    """Return the links to a lesson's notebook and script."""
+    return (
+        '<p class="lesson-files" data-search-exclude>Run it yourself: '
+        f'<a href="{path.name}" download>notebook</a> or '
+        f'<a href="{path.stem}.py" download>script</a></p>'
+    )

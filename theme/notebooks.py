@@ -1,0 +1,78 @@
+"""Read executed lessons, refuse unfit ones, and turn their outputs into HTML."""
+
+import json
+from html import escape
+from pathlib import Path
+
+from mkdocs.exceptions import PluginError
+
+
+def read_cells(path: Path) -> list[dict]:
+    """Return a lesson's cells.
+
+    Raises:
+        PluginError: if a cell wasn't run, crashed, or wrote to stderr, or there is no title.
+    """
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    if not cells or not "".join(cells[0]["source"]).startswith("# "):
+        raise PluginError(f"{path.name}: the first cell must start with the title, `# …`.")
+    for number, cell in enumerate(cells):
+        if cell["cell_type"] != "code" or not "".join(cell["source"]).strip():
+            continue
+        where = f"{path.name}, cell {number}"
+        if cell["execution_count"] is None:
+            raise PluginError(f"{where} was not run: run `make lessons`.")
+        for output in cell["outputs"]:
+            if output["output_type"] == "error":
+                raise PluginError(f"{where} ended in {output['ename']}: {output['evalue']}")
+            if output.get("name") == "stderr":
+                raise PluginError(f"{where} wrote to stderr: {''.join(output['text'])}")
+    return cells
+
+
+def check_twins(folder: Path) -> None:
+    """Refuse a folder in which a lesson lacks its notebook, or a notebook its lesson.
+
+    Raises:
+        PluginError: with the lessons that have no twin.
+    """
+    scripts, notebooks = ({path.stem for path in folder.glob(kind)} for kind in ("*.py", "*.ipynb"))
+    if alone := ", ".join(sorted(scripts ^ notebooks)):
+        raise PluginError(f"Each lesson is a .py and an .ipynb; one is missing for: {alone}.")
+
+
+def show_output(output: dict, cell: dict, where: str) -> str:
+    """Return one output as HTML in its richest form: drawing, picture, table or text.
+
+    Raises:
+        PluginError: if a picture has no alternative text, or the output no form known here.
+    """
+    if output["output_type"] == "stream":
+        return _show_text(output["text"])
+    data = {kind: "".join(value) for kind, value in output["data"].items() if kind in KNOWN}
+    kind = next((kind for kind in KNOWN if kind in data), None)
+    if kind is None:
+        raise PluginError(f"{where}: an output has none of the forms {', '.join(KNOWN)}.")
+    if kind == "text/plain":
+        return _show_text(data[kind])
+    if kind == "text/html":
+        return f'<div class="output-html">{data[kind]}</div>'
+    alt = output["metadata"].get(kind, {}).get("alt") or cell["metadata"].get("alt")
+    if not alt:
+        raise PluginError(f"{where}: a picture has no alternative text.")
+    if kind == "image/svg+xml":
+        return show_svg(data[kind], alt)
+    source = data[kind].replace("\n", "")
+    return f'<img alt="{escape(alt)}" src="data:image/png;base64,{source}">'
+
+
+def show_svg(svg: str, alt: str) -> str:
+    """Return a drawing to put into a page, where it takes the page's colours."""
+    return f'<figure role="img" aria-label="{escape(alt)}">{svg[svg.index("<svg") :]}</figure>'
+
+
+def _show_text(text: str | list[str]) -> str:
+    return f'<pre class="output-text">{escape("".join(text))}</pre>'
+
+
+KNOWN = ("image/svg+xml", "image/png", "text/html", "text/plain")
