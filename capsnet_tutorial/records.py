@@ -1,0 +1,59 @@
+"""Recorded runs: results that are too heavy to make again each time, with how they were made."""
+
+import json
+import platform
+from pathlib import Path
+from typing import Any
+
+import torch
+
+RESULTS = Path(__file__).resolve().parent.parent / "results"
+"""The repository's folder of recorded runs."""
+
+
+def environment(device: torch.device | str = "cpu") -> dict[str, str]:
+    """Say where a run is made: device, processor or GPU, and versions.
+
+    >>> sorted(environment())
+    ['device', 'hardware', 'python', 'torch']
+    """
+    device = torch.device(device)
+    on_gpu = device.type == "cuda"
+    return {
+        "device": device.type,
+        "hardware": torch.cuda.get_device_name(device) if on_gpu else platform.machine(),
+        "python": platform.python_version(),
+        "torch": torch.__version__,
+    }
+
+
+def write_record(name: str, command: str, seed: int | list[int], data: str, **content: Any) -> Path:
+    """Write `results/<name>.json`: what was found, and all it takes to find it again.
+
+    Args:
+        name: the record's name.
+        command: the command that makes it.
+        seed: the random seed, or several.
+        data: the digits used, and how many.
+        content: the figures: numbers, texts, lists and dicts.
+
+    Returns:
+        The file.
+    """
+    record = {"command": command, "seed": seed, "data": data, **environment(), **content}
+    RESULTS.mkdir(exist_ok=True)
+    path = RESULTS / f"{name}.json"
+    path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+    return path
+
+
+def read_record(name: str) -> dict[str, Any]:
+    """Read `results/<name>.json`.
+
+    Raises:
+        FileNotFoundError: if there is no such record.
+    """
+    path = RESULTS / f"{name}.json"
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no recorded run {path.name} in {RESULTS}")
+    return json.loads(path.read_text())
