@@ -1,0 +1,179 @@
+"""Execute the lessons, write their notebooks, and say which notebooks are stale.
+
+`lessons/NN_name.py` is what an author edits. Its twin `lessons/NN_name.ipynb` holds the same cells
+with their outputs, and a stamp: the hash of every file that the outputs depend on.
+
+    python tools/lessons.py write [NAME ...]   execute lessons and write their notebooks
+    python tools/lessons.py check [NAME ...]   compare notebooks with lessons, changing nothing
+    python tools/lessons.py run [NAME ...]     execute lessons, writing nothing
+    python tools/lessons.py copy FOLDER        copy the notebooks to a folder to play in
+"""
+
+import argparse
+import json
+import os
+import re
+import shutil
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from twins import METADATA, ROOT, LessonError, check_all, find, label, read
+
+# What differs from one execution to the next must not be in a notebook.
+VOLATILE = re.compile(r"\bat 0x[0-9a-f]{6,}|/ipykernel_\d+")
+
+
+def execute(lesson: Path, timeout: int = 900) -> Any:
+    """Execute a lesson in a fresh kernel, in its folder, and return the notebook.
+
+    Raises:
+        LessonError: if a cell fails, writes to stderr, or prints what differs from run to run.
+    """
+    from jupyter_client.kernelspec import KernelSpecManager
+    from jupyter_client.manager import AsyncKernelManager
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+
+    notebook = read(lesson)
+    with tempfile.TemporaryDirectory() as scratch:
+        kernel = AsyncKernelManager(
+            # Without folders to search, the kernel is the Python that runs this file.
+            kernel_spec_manager=KernelSpecManager(kernel_dirs=[]),
+            connection_file=str(Path(scratch, "kernel.json")),
+            # No open ports, where there is another way.
+            transport="tcp" if os.name == "nt" else "ipc",
+        )
+        client = NotebookClient(
+            notebook,
+            km=kernel,
+            timeout=timeout,
+            record_timing=False,
+            coalesce_streams=True,
+            resources={"metadata": {"path": str(lesson.parent)}},
+        )
+        environment = {
+            "IPYTHONDIR": scratch,  # nobody's own start-up files
+            "OMP_NUM_THREADS": "2",  # sums don't depend on how many cores there are
+            "PYTHONHASHSEED": "0",
+            "PYTHONPATH": str(lesson.parent.parent),
+        }
+        try:
+            client.execute(env=os.environ | environment, cleanup_kc=True)
+        except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
+            refuse(notebook, lesson)
+            raise LessonError(f"{label(lesson)}: {type(error).__name__}: {error}") from error
+    refuse(notebook, lesson)
+    notebook.metadata.pop("widgets", None)
+    notebook.metadata.language_info = METADATA["language_info"]
+    return notebook
+
+
+def refuse(notebook: Any, lesson: Path) -> None:
+    """Look for what no notebook may hold.
+
+    Raises:
+        LessonError: naming the lesson, the cell and the fault.
+    """
+    for number, cell in enumerate(notebook.cells):
+        for output in cell.get("outputs", []):
+            first = cell.source.splitlines()[0]
+            where = f"{label(lesson)}, cell {number} (`{first}`)"
+            if output.output_type == "error":
+                raise LessonError(f"{where} failed: {output.ename}: {output.evalue}")
+            if output.get("name") == "stderr":
+                raise LessonError(f"{where} wrote to stderr: {output.text.strip()}")
+            if volatile := VOLATILE.search(json.dumps(output)):
+                raise LessonError(f"{where} prints {volatile[0]!r}, which differs from run to run")
+
+
+def write(lesson: Path) -> Path:
+    """Execute a lesson and write its notebook, whole or not at all.
+
+    Returns:
+        The notebook.
+
+    Raises:
+        LessonError: if the lesson can't be executed; the notebook then stays as it was.
+    """
+    import nbformat
+
+    text = nbformat.writes(execute(lesson), version=4) + "\n"
+    twin = lesson.with_suffix(".ipynb")
+    replace(twin, text)
+    return twin
+
+
+def replace(path: Path, text: str) -> None:
+    """Write a file, whole or not at all."""
+    draft = path.with_name(f".{path.name}.draft")
+    draft.write_text(text, encoding="utf-8", newline="\n")
+    draft.replace(path)
+
+
+def copy(folder: Path, root: Path = ROOT) -> list[str]:
+    """Copy the notebooks that a folder lacks; never touch one that is there.
+
+    Returns:
+        What was done, in sentences.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    said = []
+    for twin in sorted((root / "lessons").glob("*.ipynb")):
+        mine = folder / twin.name
+        if not mine.exists():
+            shutil.copy(twin, mine)
+            said.append(f"{mine}: copied")
+        elif mine.read_bytes() != twin.read_bytes():
+            said.append(f"{mine}: kept, it differs from {label(twin)} (delete it to get that one)")
+    return said
+
+
+def _each(lessons: list[Path], action: Any) -> int:
+    """Do something with every lesson, say how it went, and return the exit status."""
+    status = 0
+    for lesson in lessons:
+        try:
+            action(lesson)
+            print(f"{label(lesson)}: done")
+        except LessonError as error:
+            print(error, file=sys.stderr)
+            status = 1
+    return status
+
+
+def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
+    """Run one command and return its exit status."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    commands = parser.add_subparsers(dest="command", required=True)
+    for command in ("write", "check", "run"):
+        commands.add_parser(command).add_argument("names", nargs="*", metavar="NAME")
+    commands.add_parser("copy").add_argument("folder", type=Path, metavar="FOLDER")
+    asked = parser.parse_args(arguments)
+    try:
+        if asked.command == "write":
+            status = _each(find(asked.names, root), write)
+            write_home_picture(root)
+            return status
+        if asked.command == "run":
+            return _each(find(asked.names, root), execute)
+        said = copy(asked.folder, root) if asked.command == "copy" else check_all(asked.names, root)
+    except LessonError as error:
+        print(error, file=sys.stderr)
+        return 1
+    print("\n".join(said), end="\n" if said else "")
+    return int(bool(said) and asked.command == "check")
+
+
+def write_home_picture(root: Path) -> None:
+    """Draw the home page's picture, docs/assets/capsule.svg."""
+    from capsnet_tutorial.plotting import capsule_picture
+
+    assets = root / "docs/assets"
+    assets.mkdir(parents=True, exist_ok=True)
+    replace(assets / "capsule.svg", capsule_picture().svg)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,145 @@
+"""Compare lessons with their notebooks: pairs of cells, and a stamp for what outputs depend on.
+
+Reads files only, and needs neither PyTorch nor a kernel.
+"""
+
+import ast
+import hashlib
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = "capsnet_tutorial"
+METADATA = {
+    "jupytext": {"formats": "ipynb,py:percent"},
+    "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+    "language_info": {
+        "file_extension": ".py",
+        "mimetype": "text/x-python",
+        "name": "python",
+        "pygments_lexer": "ipython3",
+    },
+}
+
+
+class LessonError(Exception):
+    """A lesson that can't be executed or found; the text names it and says why."""
+
+
+def find(names: list[str], root: Path = ROOT) -> list[Path]:
+    """Return the lessons' files: all, or those whose name starts with one of `names`.
+
+    Raises:
+        LessonError: if a name fits no lesson.
+    """
+    lessons = sorted((root / "lessons").glob("*.py"))
+    if not names:
+        return lessons
+    wanted = [Path(name).name.removesuffix(".py").removesuffix(".ipynb") for name in names]
+    for name in wanted:
+        if not any(lesson.stem.startswith(name) for lesson in lessons):
+            raise LessonError(f"there is no lesson {name!r} in lessons/")
+    return [lesson for lesson in lessons if lesson.stem.startswith(tuple(wanted))]
+
+
+def read(lesson: Path) -> Any:
+    """Return a lesson as a notebook without outputs, its cells named by their position."""
+    import jupytext
+
+    notebook = jupytext.read(lesson, fmt="py:percent")
+    for number, cell in enumerate(notebook.cells):
+        cell.id = f"cell-{number:02}"
+    notebook.metadata = METADATA | {"stamp": stamp(lesson)}
+    return notebook
+
+
+def stamp(lesson: Path) -> dict[str, str]:
+    """Return the hash of each file that a lesson's outputs depend on.
+
+    These are the lesson, the package's modules that it imports, those that they import, and the
+    recorded runs that it names.
+    """
+    root = lesson.parent.parent
+    found, waiting = {lesson: lesson.read_text(encoding="utf-8")}, [lesson]
+    while waiting:
+        for path in _dependencies(found[waiting.pop()], root):
+            if path not in found:
+                found[path] = path.read_text(encoding="utf-8")
+                waiting += [path] if path.suffix == ".py" else []
+    return {
+        path.relative_to(root).as_posix(): hashlib.sha256(text.encode()).hexdigest()
+        for path, text in sorted(found.items())
+    }
+
+
+def _dependencies(source: str, root: Path) -> Iterator[Path]:
+    """Yield the package's modules that a source imports and the recorded runs that it names."""
+    package = root / PACKAGE
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ImportFrom) and node.module == PACKAGE:
+            for alias in node.names:
+                yield package / f"{_module_of(alias.name, package)}.py"
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"{PACKAGE}."):
+            yield package / f"{node.module.split('.')[1]}.py"
+        elif isinstance(node, ast.Import) and any(a.name.startswith(PACKAGE) for a in node.names):
+            yield from package.glob("*.py")
+        elif isinstance(node, ast.Constant) and re.fullmatch(r"[\w./-]+", str(node.value)):
+            # A record is named by its stem or by its file.
+            record = root / "results" / Path(str(node.value).removesuffix(".json") + ".json").name
+            if record.is_file():
+                yield record
+
+
+def _module_of(name: str, package: Path) -> str:
+    """Return the module from which the package's front door takes a name."""
+    if (package / f"{name}.py").is_file():
+        return name
+    for node in ast.walk(ast.parse((package / "__init__.py").read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and name in [a.asname or a.name for a in node.names]:
+            return node.module.split(".")[-1]
+    return "__init__"
+
+
+def check(lesson: Path) -> list[str]:
+    """Return what is stale in a lesson's notebook, in sentences; nothing is executed."""
+    twin = lesson.with_suffix(".ipynb")
+    if not lesson.is_file():
+        return [f"{label(twin)} has no lesson {lesson.name}"]
+    if not twin.is_file():
+        return [f"{label(lesson)} has no notebook"]
+    try:
+        written = json.loads(twin.read_text(encoding="utf-8"))
+    except ValueError as error:
+        return [f"{label(twin)} isn't a notebook: {error}"]
+    expected = read(lesson)
+    faults = [] if _cells(written) == _cells(expected) else ["its cells are not the lesson's"]
+    now, then = expected.metadata["stamp"], written["metadata"].get("stamp", {})
+    changed = sorted(path for path in now | then if now.get(path) != then.get(path))
+    if changed:
+        faults.append(f"since it was executed, {', '.join(changed)} changed")
+    return [f"{label(twin)} is stale: {fault}" for fault in faults]
+
+
+def _cells(notebook: dict) -> list[tuple]:
+    """Return what a lesson and its notebook must agree on."""
+    return [
+        (cell["id"], cell["cell_type"], "".join(cell["source"]), dict(cell["metadata"]))
+        for cell in notebook["cells"]
+    ]
+
+
+def check_all(names: list[str], root: Path = ROOT) -> list[str]:
+    """Return what is stale in the notebooks, and which lessons lack one, or notebooks a lesson."""
+    lessons = find(names, root)
+    if not names:
+        notebooks = {path.with_suffix(".py") for path in (root / "lessons").glob("*.ipynb")}
+        lessons = sorted({*lessons, *notebooks})
+    return [fault for lesson in lessons for fault in check(lesson)]
+
+
+def label(path: Path) -> str:
+    """Return a lesson's name in messages."""
+    return f"lessons/{path.name}"
