@@ -126,7 +126,7 @@ def reconstruction_loss(
         )
     error = at_least_float32(reconstruction) - at_least_float32(images)
     lowest, highest = images.min(), images.max()
-    if lowest < 0 or highest > 1:
+    if not (lowest >= 0 and highest <= 1):  # so written, it refuses NaN too
         raise ValueError(
             f"images must lie between 0 and 1, got {lowest:.3g} to {highest:.3g}: "
             "divide bytes by 255, and don't normalise to mean 0"
