@@ -47,7 +47,7 @@ class CapsNetConfig:
     ValueError: images must be at least 17×17 pixels, got 28×16
     """
 
-    image_shape: tuple[int, int, int] = (1, 28, 28)
+    image_shape: tuple[int, ...] = (1, 28, 28)
     num_classes: int = 10
     conv_channels: int = 256
     primary_types: int = 32
