@@ -4,6 +4,7 @@ import os
 import posixpath
 import re
 from pathlib import Path
+from urllib.parse import unquote
 
 import formulas
 import notebooks
@@ -19,6 +20,7 @@ FONTS = (
     "jetbrains-mono/files/jetbrains-mono-latin-wght-normal.woff2",
 )
 LINK = re.compile(r"\]\(([\w./-]*/[\w.-]+|[\w-]+\.ipynb|)(#[^)\s]+)?\)")
+CELL = re.compile(r"<!-- cell ([\w-]+) -->")
 OUTPUT = re.compile(r'<div data-output="([\w-]+) (\d+)"></div>')
 DRAWING = re.compile(r'<img alt="([^"]*)" src="([^":]+\.svg)"[^>]*>')
 LISTING = re.compile(r'<(div|details) class="([^"]*\b(?:highlight|mkdocstrings-source)\b[^"]*)"')
@@ -41,31 +43,25 @@ def on_files(files, config):
 
 
 def on_page_markdown(markdown, page, config, files):
-    """Cut what the notebook plugin appends, and turn the repository's links into the site's."""
-    here = repository_path(page.file)
+    """Put a lesson's cells in place, and turn the repository's links into the site's."""
+    if not is_lesson(page.file):
+        return map_links(markdown, page.file)
+    cells = cells_of(page.file)
 
-    def to_site(match):
-        path, fragment = match[1], match[2] or ""
-        target = posixpath.normpath(posixpath.join(posixpath.dirname(here), path)) if path else here
-        if target.endswith(".ipynb"):
-            # Jupyter's anchors are the headings' words, the site's are slugs.
-            fragment = fragment and "#" + slugify(fragment[1:], "-")
-        elif target.startswith("capsnet_tutorial/"):
-            module = target.removesuffix(".py").replace("/", ".")
-            target, fragment = "docs/api.md", f"#{module}"
-        if not path:
-            return f"]({fragment})"
-        folder = posixpath.dirname(page.file.src_uri)
-        return f"]({posixpath.relpath(target.removeprefix('docs/'), folder or '.')}{fragment})"
+    def source(match):
+        cell = cells[match[1]]
+        text = notebooks.markdown_of(cell)
+        return map_links(text, page.file) if cell["cell_type"] == "markdown" else text
 
-    return LINK.sub(to_site, markdown.split(END_OF_LESSON)[0])
+    # The plugin appends a style block.
+    return CELL.sub(source, markdown.split(END_OF_LESSON)[0])
 
 
 def on_page_content(html, page, config, files):
     """Put outputs, drawings and download links into a page."""
-    path = Path(page.file.abs_src_path)
-    if path.suffix == ".ipynb":
-        cells = {cell["id"]: cell for cell in notebooks.read_cells(path)}
+    if is_lesson(page.file):
+        path = Path(page.file.abs_src_path)
+        cells = cells_of(page.file)
 
         def output(match):
             cell = cells[match[1]]
@@ -97,9 +93,35 @@ def lesson_folder(config) -> Path:
     return Path(config.config_file_path).parent / "lessons"
 
 
-def repository_path(file) -> str:
-    """Return where a page's source lies in the repository."""
-    return file.src_uri if file.src_uri.startswith("lessons/") else f"docs/{file.src_uri}"
+def is_lesson(file) -> bool:
+    """Return whether a page is a lesson."""
+    return file.src_uri.endswith(".ipynb")
+
+
+def cells_of(file) -> dict[str, dict]:
+    """Return a lesson's cells by their id."""
+    return {cell["id"]: cell for cell in notebooks.read_cells(Path(file.abs_src_path))}
+
+
+def map_links(markdown: str, file) -> str:
+    """Turn links that work in the repository, and in Jupyter, into those that work on the site."""
+    here = file.src_uri if is_lesson(file) else f"docs/{file.src_uri}"
+
+    def to_site(match):
+        path, fragment = match[1], match[2] or ""
+        target = posixpath.normpath(posixpath.join(posixpath.dirname(here), path)) if path else here
+        if target.endswith(".ipynb"):
+            # Jupyter's anchors are the headings' words, the site's are slugs.
+            fragment = fragment and "#" + slugify(unquote(fragment[1:]), "-")
+        elif target.startswith("capsnet_tutorial/"):
+            module = target.removesuffix(".py").replace("/", ".")
+            target, fragment = "docs/api.md", f"#{module}"
+        if not path:
+            return f"]({fragment})"
+        folder = posixpath.dirname(file.src_uri) or "."
+        return f"]({posixpath.relpath(target.removeprefix('docs/'), folder)}{fragment})"
+
+    return LINK.sub(to_site, markdown)
 
 
 def fontsource(name: str) -> Path:

@@ -1,10 +1,15 @@
 """Read executed lessons, refuse unfit ones, and turn their outputs into HTML."""
 
 import json
+import re
 from html import escape
 from pathlib import Path
 
 from mkdocs.exceptions import PluginError
+
+# From the richest form to the plainest.
+KNOWN = ("image/svg+xml", "image/png", "text/html", "text/plain")
+STYLE = re.compile(r"<style.*?</style>", re.DOTALL)
 
 
 def read_cells(path: Path) -> list[dict]:
@@ -41,6 +46,17 @@ def check_twins(folder: Path) -> None:
         raise PluginError(f"Each lesson is a .py and an .ipynb; one is missing for: {alone}.")
 
 
+def markdown_of(cell: dict) -> str:
+    """Return a cell as Markdown for the page; each of its outputs leaves a mark."""
+    source = "".join(cell["source"])
+    if cell["cell_type"] == "markdown":
+        # So that Markdown inside is read on the site as it is in Jupyter.
+        return source.replace("<details>", '<details markdown="1">')
+    fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", source)), default=0))
+    marks = [f'<div data-output="{cell["id"]} {n}"></div>' for n in range(len(cell["outputs"]))]
+    return "\n\n".join([f"{fence} python\n{source}\n{fence}", *marks])
+
+
 def show_output(output: dict, cell: dict, where: str) -> str:
     """Return one output as HTML in its richest form: drawing, picture, table or text.
 
@@ -56,7 +72,8 @@ def show_output(output: dict, cell: dict, where: str) -> str:
     if kind == "text/plain":
         return _show_text(data[kind])
     if kind == "text/html":
-        return f'<div class="output-html">{data[kind]}</div>'
+        # A style of the output's own would fix its colours for both schemes.
+        return STYLE.sub("", data[kind])
     alt = output["metadata"].get(kind, {}).get("alt") or cell["metadata"].get("alt")
     if not alt:
         raise PluginError(f"{where}: a picture has no alternative text.")
@@ -73,6 +90,3 @@ def show_svg(svg: str, alt: str) -> str:
 
 def _show_text(text: str | list[str]) -> str:
     return f'<pre class="output-text">{escape("".join(text))}</pre>'
-
-
-KNOWN = ("image/svg+xml", "image/png", "text/html", "text/plain")
