@@ -65,7 +65,7 @@ for x, y in [(3, 4), (0.3, 0.4)]:
     squared = x**2 + y**2
     length = squared**0.5
     stretch = squared / (1 + squared) / length
-    print(f"({x}, {y}) -> ({x * stretch:.3f}, {y * stretch:.3f})")
+    print(f"({x}, {y}) becomes ({x * stretch:.3f}, {y * stretch:.3f})")
 
 # %% [markdown]
 # ## Math
@@ -150,12 +150,9 @@ print("no number differs by 1e-12 or more")
 # %%
 from capsnet_tutorial import lengths
 
-u_hat = torch.tensor(
-    [
-        [[1.0, 0.2], [0.9, 0.9], [0.1, 0.0]],
-        [[0.9, 0.3], [-0.9, -0.8], [0.0, 0.1]],
-    ]
-)
+from_first = [[1.0, 0.2], [0.9, 0.9], [0.1, 0.0]]
+from_second = [[0.9, 0.3], [-0.9, -0.8], [0.0, 0.1]]
+u_hat = torch.tensor([from_first, from_second])
 print("before:", *lengths(u_hat).flatten().numpy().round(2))
 print("after: ", *lengths(squash(u_hat)).flatten().numpy().round(2))
 
@@ -238,15 +235,18 @@ for name, function in variants.items():
 #
 # A vector of length 0.0001 has a squared length of 1e-8. Beside it, an epsilon of 1e-7 is not tiny but ten times as large. *Inside* returns less than a third of the right length. Of the first three, it alone had no NaN at zero. Accuracy is what it paid.
 #
-# Is that bad? A short capsule says "not here" either way. But its gradient shrinks as well, and it is the gradient that would have to make it longer.
+# Is that bad? A short capsule says "not here" either way. But the slope is less than half of the right one, and the slope is what a capsule that should be longer learns by.
 
 # %%
-s = torch.tensor([0.6e-4, 0.8e-4])
-right = 1e-4**2 / (1 + 1e-4**2)
-print("at 1e-4   length / right length")
+n = 1e-4
+right_length, right_slope = n**2 / (1 + n**2), 2 * n / (1 + n**2) ** 2
+print("at 1e-4   length    slope   (1 is right)")
 for name, function in variants.items():
-    ratio = function(s).norm().item() / right
-    print(f"{name:8} {ratio:8.3f}")
+    s = torch.tensor([0.6 * n, 0.8 * n], requires_grad=True)
+    length = function(s).norm()
+    (gradient,) = torch.autograd.grad(length, s)
+    slope = gradient.norm().item() / right_slope
+    print(f"{name:8} {length.item() / right_length:7.3f} {slope:8.3f}")
 
 # %% [markdown]
 # ### A long vector in half precision

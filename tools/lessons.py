@@ -34,9 +34,10 @@ def execute(lesson: Path, timeout: int = 900) -> Any:
     from jupyter_client.kernelspec import KernelSpecManager
     from jupyter_client.manager import AsyncKernelManager
     from nbclient import NotebookClient
-    from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+    from nbclient.exceptions import CellExecutionError, CellTimeoutError
 
     notebook = read(lesson)
+    started = [0]
     with tempfile.TemporaryDirectory() as scratch:
         kernel = AsyncKernelManager(
             # Without folders to search, the kernel is the Python that runs this file.
@@ -51,6 +52,7 @@ def execute(lesson: Path, timeout: int = 900) -> Any:
             timeout=timeout,
             record_timing=False,
             coalesce_streams=True,
+            on_cell_start=lambda cell, cell_index: started.append(cell_index),
             resources={"metadata": {"path": str(lesson.parent)}},
         )
         environment = {
@@ -61,9 +63,10 @@ def execute(lesson: Path, timeout: int = 900) -> Any:
         }
         try:
             client.execute(env=os.environ | environment, cleanup_kc=True)
-        except (CellExecutionError, CellTimeoutError, DeadKernelError) as error:
-            refuse(notebook, lesson)
-            raise LessonError(f"{label(lesson)}: {type(error).__name__}: {error}") from error
+        except CellExecutionError:
+            pass  # the notebook holds the error
+        except (CellTimeoutError, RuntimeError) as error:
+            raise LessonError(f"{label(lesson)}, cell {started[-1]}: {error}") from error
     refuse(notebook, lesson)
     notebook.metadata.pop("widgets", None)
     notebook.metadata.language_info = METADATA["language_info"]

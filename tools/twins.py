@@ -52,6 +52,7 @@ def read(lesson: Path) -> Any:
     notebook = jupytext.read(lesson, fmt="py:percent")
     for number, cell in enumerate(notebook.cells):
         cell.id = f"cell-{number:02}"
+        cell.metadata.pop("lines_to_next_cell", None)  # jupytext's note on blank lines
     notebook.metadata = METADATA | {"stamp": stamp(lesson)}
     return notebook
 
