@@ -187,9 +187,9 @@ print(f"1 / sqrt(3):           {3**-0.5:.4f}")
 assert abs(steepest - 3**-0.5) < 0.005
 
 # %% [markdown]
-# ## Pitfalls: four ways to write it
+# ## Pitfalls: four ways to break it
 #
-# So short a function, and so easily broken. The module [`mistakes`](../capsnet_tutorial/mistakes.py) holds four ways to break it. The first three share the code on the right. They differ in the epsilon, a tiny number that is meant to keep the division from failing.
+# So short a function, and so easily broken. The module [`mistakes`](../capsnet_tutorial/mistakes.py) holds four broken ones. The first three share the code on the right. They differ in the epsilon, a tiny number that is meant to keep the division from failing.
 #
 # - *literal*: Equation 1 as it is printed, no epsilon
 # - *inside*: 1e-7 added under the root
@@ -322,24 +322,39 @@ print("wrong axis:", lengths(squash(two, dim=0)))
 # %% [markdown]
 # **An exercise.** Write the way back: a function that takes a squashed vector and returns the vector that it came from. Start from the lengths. If $p$ is the length after and $n$ the one before, then $p = n^2 / (1 + n^2)$.
 #
-# Cover the code with your hand first. The `assert` accepts any right answer.
+# Replace the line in the middle, and run the cell until it says so. A solution comes next.
 #
 # <details>
 # <summary>Hint</summary>
 #
-# Solve for $n^2$: it is $p / (1 - p)$. Then scale the vector by $n / p$.
+# Solve for $n^2$ first. Then the vector is to be stretched by $n / p$.
 #
 # </details>
 
 
 # %%
 def unsquash(v):
-    p = v.norm(dim=-1, keepdim=True)
-    return v * ((p / (1 - p)).sqrt() / p)
+    return v  # your turn: this gives it back as it is
 
 
 vectors = torch.tensor([[3.0, 4.0], [0.3, -0.4], [-1.0, 2.0]])
-assert torch.allclose(unsquash(squash(vectors)), vectors, atol=1e-5)
+back = unsquash(squash(vectors))
+solved = torch.allclose(back, vectors, atol=1e-5)
+print("solved" if solved else "not solved yet")
+
+# %% [markdown]
+# **A solution.** From $p\,(1 + n^2) = n^2$ follows $n^2 = p / (1 - p)$. Nothing is lost by squashing, except to rounding: the longer a vector was, the closer $p$ is to 1, and the fewer digits are left in $1 - p$.
+
+
+# %%
+def solution(v):
+    p = lengths(v)[:, None]
+    n = (p / (1 - p)).sqrt()
+    return v * n / p
+
+
+assert torch.allclose(solution(squash(vectors)), vectors, atol=1e-5)
+solution(squash(vectors))
 
 # %% [markdown]
 # ## How this differs from the paper
