@@ -132,9 +132,11 @@ def test_the_gradient_matches_finite_differences():
 
 
 @pytest.mark.parametrize("dtype", HALF_TYPES)
-def test_half_types_give_a_float32_loss_that_is_right(dtype):
+@pytest.mark.parametrize("target_is_half", [False, True])
+def test_half_types_give_a_float32_loss_that_is_right(dtype, target_is_half):
     # 70,000 errors of 1: the sum leaves float16, and bfloat16 would stop counting at 256.
-    drawn, target = torch.zeros(1, 1, 700, 100, dtype=dtype), torch.ones(1, 1, 700, 100)
+    drawn = torch.zeros(1, 1, 700, 100, dtype=dtype)
+    target = torch.ones(1, 1, 700, 100, dtype=dtype if target_is_half else torch.float32)
     loss = reconstruction_loss(drawn, target)
     assert loss.dtype == torch.float32
     assert loss == 70_000

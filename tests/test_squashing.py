@@ -71,6 +71,12 @@ def test_lengths_are_right_from_a_thousandth_to_a_thousand():
     assert (lengths(s).double() / s.double().norm(dim=1) - 1).abs().max() < 1e-6
 
 
+def test_huge_vectors_get_length_one():
+    s = vectors_of_length([1e6, 1e18, 1e19])
+    torch.testing.assert_close(squash(s).norm(dim=1), torch.ones(3))
+    torch.testing.assert_close(lengths(s).double(), torch.tensor([1e6, 1e18, 1e19]).double())
+
+
 @pytest.mark.parametrize("dtype", HALF_TYPES)
 def test_half_types_are_right_to_their_own_precision(dtype):
     # The square of 320 is beyond float16, and that of 1e-3 is below what bfloat16 adds to 1.
