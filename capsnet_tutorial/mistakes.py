@@ -4,6 +4,13 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from capsnet_tutorial.layers import DigitCaps
+from capsnet_tutorial.routing import RoutingTrace
+from capsnet_tutorial.squashing import squash
+
+CHILDREN, PARENTS = 1, 2
+"""The axes of routing logits `[b, i, j]` over which a softmax may run; the paper's is `PARENTS`."""
+
 
 def paper_squash(
     s: Float[Tensor, "... m"], inside: float = 0.0, outside: float = 0.0
@@ -64,3 +71,52 @@ def squash_narrow(s: Float[Tensor, "... m"]) -> Float[Tensor, "... m"]:
     """
     norm = torch.linalg.vector_norm(s, dim=-1, keepdim=True)
     return s * (norm / (1 + norm**2))
+
+
+def route(
+    u_hat: Float[Tensor, "b i j m"], softmax_dims: list[int], share_batch: bool = False
+) -> list[RoutingTrace]:
+    """Run Procedure 1 with one softmax axis an iteration: 2 is the parents', 1 the children's."""
+    b_ij = u_hat.new_zeros(u_hat.shape[:3])
+    trace = []
+    for dim in softmax_dims:
+        c_ij = b_ij.softmax(dim=dim)
+        s_j = torch.einsum("bij,bijm->bjm", c_ij, u_hat)
+        v_j = squash(s_j)
+        trace.append(RoutingTrace(b_ij, c_ij, s_j, v_j))
+        agreement = torch.einsum("bjm,bijm->bij", v_j, u_hat)
+        b_ij = b_ij + (agreement.mean(dim=0, keepdim=True) if share_batch else agreement)
+    return trace
+
+
+def routing_over_children(
+    u_hat: Float[Tensor, "b i j m"], num_iterations: int = 3
+) -> list[RoutingTrace]:
+    """Route with the softmax over the children: each parent shares itself out, not each child.
+
+    Returns:
+        A trace an iteration; the last one's `v_j` is the output.
+    """
+    return route(u_hat, [CHILDREN] * num_iterations)
+
+
+def routing_over_children_but_last(
+    u_hat: Float[Tensor, "b i j m"], num_iterations: int = 4
+) -> list[RoutingTrace]:
+    """Route with the softmax over the children in all iterations but the last."""
+    return route(u_hat, [CHILDREN] * (num_iterations - 1) + [PARENTS])
+
+
+def routing_shared_over_batch(
+    u_hat: Float[Tensor, "b i j m"], num_iterations: int = 3
+) -> list[RoutingTrace]:
+    """Route with agreement averaged over the batch: an image's output depends on its neighbours."""
+    return route(u_hat, [PARENTS] * num_iterations, share_batch=True)
+
+
+class DigitCapsOverChildren(DigitCaps):
+    """`DigitCaps` with the softmax over the children, for training beside the right one."""
+
+    def forward(self, u: Float[Tensor, "b i n"]) -> Float[Tensor, "b j m"]:
+        """Turn children `[b, i, n]` into parents `[b, j, m]`, sharing out the wrong side."""
+        return routing_over_children(self.predict(u), self.num_iterations)[-1].v_j

@@ -1,0 +1,57 @@
+"""Measure what the lessons quote and are too slow to measure again each time.
+
+`python tools/experiments.py NAME` writes results/NAME.json. Names: the functions below.
+"""
+
+import sys
+
+import torch
+
+from capsnet_tutorial import CapsNet, CapsNetConfig, evaluate, fit, sample_digits
+from capsnet_tutorial.layers import DigitCaps
+from capsnet_tutorial.mistakes import DigitCapsOverChildren
+from capsnet_tutorial.records import write_record
+
+AXES = {"parents": DigitCaps, "children": DigitCapsOverChildren}
+
+
+def network(config: CapsNetConfig, axis: str, std: float, seed: int) -> CapsNet:
+    """Build a network that routes over `axis`, with first weights W of spread `std`."""
+    torch.manual_seed(seed)
+    model = CapsNet(config)
+    layer = AXES[axis](
+        config.num_primary, config.primary_dim, config.num_classes, config.digit_dim
+    )
+    torch.nn.init.normal_(layer.weight, std=std)
+    model.digit = layer
+    return model
+
+
+def axis_and_scale(epochs: int = 3, seed: int = 0) -> dict:
+    """Train with both softmax axes and three spreads of W; lengths at the start for two sizes."""
+    train, held_out = sample_digits()
+    first = train.images[::20]
+    rows = []
+    for axis in AXES:
+        for std in (0.01, 0.1, 1.0):
+            row = {"axis": axis, "std": std}
+            for config in (CapsNetConfig.small(), CapsNetConfig()):
+                model = network(config, axis, std, seed)
+                with torch.no_grad():
+                    row[f"length_{config.num_primary}"] = model(first).lengths.mean().item()
+            model = network(CapsNetConfig.small(), axis, std, seed)
+            fit(model, train, epochs=epochs, seed=seed)
+            row["accuracy"] = evaluate(model, held_out).accuracy
+            print(row, flush=True)
+            rows.append(row)
+    return {
+        "seed": seed,
+        "data": "sample digits: 4,000 to train, 1,000 held out; lengths on 200 of the 4,000",
+        "epochs": epochs,
+        "rows": rows,
+    }
+
+
+if __name__ == "__main__":
+    [name] = sys.argv[1:]
+    write_record(name, f"python tools/experiments.py {name}", **globals()[name]())
