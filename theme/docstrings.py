@@ -13,13 +13,13 @@ class Docstrings(griffe.Extension):
     """Rewrite each docstring of a package once all its modules are loaded."""
 
     def on_package(self, *, pkg: griffe.Module, **_) -> None:
-        """Collect the package's names, then rewrite its docstrings."""
+        """Collect the names that have a place on the page, then rewrite the docstrings."""
         modules = [module for module in pkg.modules.values() if not module.is_alias]
         paths = {
             name: member.path
             for module in modules
             for name, member in module.members.items()
-            if not member.is_alias and not name.startswith("_")
+            if not member.is_alias and member.has_docstring and not name.startswith("_")
         }
         # What the package exports wins over a namesake in another module.
         paths |= {name: m.target_path for name, m in pkg.members.items() if m.is_alias}

@@ -29,7 +29,7 @@ LISTING = re.compile(r'<(div|details) class="([^"]*\b(?:highlight|mkdocstrings-s
 def on_files(files, config):
     """Check the lessons and add the site's styles and fonts."""
     formulas.find_node()
-    notebooks.check_twins(lesson_folder(config))
+    notebooks.check_lessons(Path(config.config_file_path).parent / "lessons")
     # Only woff2: every browser that shows the page reads it.
     css = (formulas.KATEX / "katex.min.css").read_text(encoding="utf-8")
     css = re.sub(r',url\([^)]*\.(?:woff|ttf)\) format\("\w+"\)', "", css)
@@ -86,11 +86,6 @@ def on_env(env, config, files):
     contents = {path: page.content for path, page in pages.items() if page.content}
     for path, content in formulas.render(contents).items():
         pages[path].content = content
-
-
-def lesson_folder(config) -> Path:
-    """Return the folder that holds the lessons."""
-    return Path(config.config_file_path).parent / "lessons"
 
 
 def is_lesson(file) -> bool:

@@ -6,6 +6,9 @@ from html import escape
 from pathlib import Path
 
 from mkdocs.exceptions import PluginError
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
 
 # From the richest form to the plainest.
 KNOWN = ("image/svg+xml", "image/png", "text/html", "text/plain")
@@ -35,15 +38,17 @@ def read_cells(path: Path) -> list[dict]:
     return cells
 
 
-def check_twins(folder: Path) -> None:
-    """Refuse a folder in which a lesson lacks its notebook, or a notebook its lesson.
+def check_lessons(folder: Path) -> None:
+    """Refuse lessons that lack their notebook, notebooks that lack their lesson or are unfit.
 
     Raises:
-        PluginError: with the lessons that have no twin.
+        PluginError: with the lesson and what is wrong.
     """
     scripts, notebooks = ({path.stem for path in folder.glob(kind)} for kind in ("*.py", "*.ipynb"))
     if alone := ", ".join(sorted(scripts ^ notebooks)):
         raise PluginError(f"Each lesson is a .py and an .ipynb; one is missing for: {alone}.")
+    for notebook in folder.glob("*.ipynb"):
+        read_cells(notebook)
 
 
 def markdown_of(cell: dict) -> str:
@@ -64,7 +69,8 @@ def show_output(output: dict, cell: dict, where: str) -> str:
         PluginError: if a picture has no alternative text, or the output no form known here.
     """
     if output["output_type"] == "stream":
-        return _show_text(output["text"])
+        text = "".join(output["text"])
+        return _show_python(text) if "show_code(" in "".join(cell["source"]) else _show_text(text)
     data = {kind: "".join(value) for kind, value in output["data"].items() if kind in KNOWN}
     kind = next((kind for kind in KNOWN if kind in data), None)
     if kind is None:
@@ -88,5 +94,9 @@ def show_svg(svg: str, alt: str) -> str:
     return f'<figure role="img" aria-label="{escape(alt)}">{svg[svg.index("<svg") :]}</figure>'
 
 
-def _show_text(text: str | list[str]) -> str:
-    return f'<pre class="output-text">{escape("".join(text))}</pre>'
+def _show_text(text: str) -> str:
+    return f'<pre class="output-text">{escape(text)}</pre>'
+
+
+def _show_python(text: str) -> str:
+    return highlight(text, PythonLexer(stripnl=False), HtmlFormatter())

@@ -1,0 +1,330 @@
+"""The built site: what a reader gets, and what must stop a build."""
+
+import importlib.util
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from urllib.parse import unquote, urljoin, urlsplit
+
+import pytest
+from bs4 import BeautifulSoup
+from mkdocs.exceptions import PluginError
+
+pytestmark = pytest.mark.slow
+
+ROOT = Path(__file__).resolve().parent.parent
+LESSONS = sorted((ROOT / "lessons").glob("*.ipynb"))
+ADDRESSES = ["https://example.org/", "https://example.org/some/path/"]
+TEX = re.compile(r"\\[a-zA-Z]+|\\[()\[\]]|\$\$|\$[^$\n]+\$")
+each_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
+
+
+def build(root: Path, target: Path, address: str = ADDRESSES[0]) -> subprocess.CompletedProcess:
+    environment = os.environ | {"SITE_URL": address, "NO_MKDOCS_2_WARNING": "1"}
+    # Not --quiet: it hides warnings from --strict too.
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-d", str(target)]
+    return subprocess.run(
+        command, cwd=root, env=environment, capture_output=True, encoding="utf-8", timeout=300
+    )
+
+
+@pytest.fixture(scope="session")
+def sites(tmp_path_factory) -> dict[str, Path]:
+    """Return where the site was built, once for each address."""
+    folders = {}
+    for address in ADDRESSES:
+        folders[address] = tmp_path_factory.mktemp("site")
+        result = build(ROOT, folders[address], address)
+        assert result.returncode == 0, result.stderr
+    return folders
+
+
+@pytest.fixture(scope="session")
+def site(sites) -> Path:
+    return sites[ADDRESSES[0]]
+
+
+@pytest.fixture(scope="session")
+def pages(site) -> dict[str, BeautifulSoup]:
+    """Return the parsed pages by their path in the site."""
+    found = {path.relative_to(site).as_posix(): parse(path) for path in site.rglob("*.html")}
+    assert {"index.html", "paper.html", "api.html"} <= set(found)
+    return found
+
+
+def parse(path: Path) -> BeautifulSoup:
+    return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
+
+
+def prose(page: BeautifulSoup) -> str:
+    """Return a page's text without listings and outputs."""
+    article = BeautifulSoup(str(page.article), "html.parser")
+    for part in article.select("pre, code, .lesson-output, figure"):
+        part.decompose()
+    return article.get_text(" ")
+
+
+@each_lesson
+def test_lesson_page_holds_every_output_of_its_notebook(site, lesson):
+    page = parse(site / "lessons" / f"{lesson.stem}.html")
+    cells = json.loads(lesson.read_text(encoding="utf-8"))["cells"]
+    outputs = [output for cell in cells for output in cell.get("outputs", [])]
+    shown = page.select(".lesson-output")
+    assert len(shown) == len(outputs) > 0
+    for output, element in zip(outputs, shown, strict=True):
+        kinds = output.get("data", {})
+        if "image/svg+xml" in kinds:
+            assert element.svg
+        elif "image/png" in kinds:
+            assert element.img
+        elif "text/html" not in kinds:
+            text = "".join(output["text"] if "text" in output else kinds["text/plain"])
+            assert element.get_text().strip("\n") == text.strip("\n")
+
+
+@each_lesson
+def test_lesson_page_holds_every_code_cell_as_it_is(site, lesson):
+    page = parse(site / "lessons" / f"{lesson.stem}.html")
+    cells = json.loads(lesson.read_text(encoding="utf-8"))["cells"]
+    sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    listings = [code.get_text() for code in page.select(".lesson-code > .highlight code")]
+    assert [text.strip() for text in listings] == [source.strip() for source in sources]
+
+
+@each_lesson
+def test_lesson_offers_its_notebook_and_its_script(site, lesson):
+    page = parse(site / "lessons" / f"{lesson.stem}.html")
+    targets = [link["href"] for link in page.select(".lesson-files a[download]")]
+    assert targets == [lesson.name, f"{lesson.stem}.py"]
+    for name in targets:
+        assert (site / "lessons" / name).read_bytes() == (lesson.parent / name).read_bytes()
+
+
+@each_lesson
+def test_lesson_page_is_light(site, lesson):
+    page = parse(site / "lessons" / f"{lesson.stem}.html")
+    for picture in page.select(".lesson-output svg, .lesson-output img"):
+        picture.decompose()
+    assert len(str(page).encode()) < 250_000
+
+
+def test_no_raw_latex_and_no_raw_admonition(pages):
+    for path, page in pages.items():
+        if page.article:
+            assert not TEX.findall(prose(page)), path
+            assert "!!!" not in page.article.get_text(), path
+
+
+def test_formulas_speak_and_keep_no_tex(pages):
+    formulas = [formula for page in pages.values() for formula in page.select(".formula")]
+    assert len(formulas) > 20
+    assert all(formula.math for formula in formulas)
+    assert not any(page.select("annotation, .arithmatex, .katex-error") for page in pages.values())
+
+
+def test_one_title_and_unique_ids(pages):
+    for path, page in pages.items():
+        assert len(page.find_all("h1")) == 1, path
+        twice = [i for i, n in Counter(e["id"] for e in page.find_all(id=True)).items() if n > 1]
+        assert not twice, path
+
+
+def test_navigation_shows_each_page_by_its_title(pages):
+    for path, page in pages.items():
+        if path in ("404.html", "index.html"):
+            continue
+        title = page.h1.find(string=True).strip()
+        entries = [link.get_text(strip=True) for link in pages["index.html"].select("nav a")]
+        assert title in entries, path
+        assert page.select("a.md-footer__link--prev"), path
+
+
+@pytest.mark.parametrize("address", ADDRESSES)
+def test_internal_links_and_fragments_lead_somewhere(sites, address):
+    site = sites[address]
+    pages = {path: parse(path) for path in site.rglob("*.html")}
+    ids = {path: {e["id"] for e in page.find_all(id=True)} for path, page in pages.items()}
+    for path, page in pages.items():
+        here = urljoin(address, path.relative_to(site).as_posix())
+        for element in page.select("a[href], link[href], script[src], img[src]"):
+            value = element.get("href", element.get("src"))
+            target = urlsplit(urljoin(here, value))
+            if not target.geturl().startswith(address):
+                continue
+            relative = unquote(target.path).removeprefix(urlsplit(address).path)
+            file = site / (relative or "index.html")
+            assert file.is_file(), (path.name, value)
+            if target.fragment and file in ids:
+                assert unquote(target.fragment) in ids[file], (path.name, value)
+
+
+def test_nothing_comes_from_another_host(site, pages):
+    for path, page in pages.items():
+        loaded = page.select("script[src], img[src], iframe[src], source[src], use[href]")
+        loaded += [
+            link
+            for link in page.select("link[href]")
+            if not {"canonical", "prev", "next"} & set(link["rel"])
+        ]
+        for element in loaded:
+            value = element.get("src", element.get("href"))
+            host = urlsplit(value).netloc
+            assert host in ("", "example.org"), (path, value)
+    for style in site.rglob("*.css"):
+        text = style.read_text(encoding="utf-8")
+        for target in re.findall(r"url\([\"']?([^)\"']+)", text):
+            if not target.startswith(("data:", "#")):
+                assert (style.parent / urlsplit(target).path).is_file(), (style.name, target)
+
+
+def test_every_picture_has_an_alternative(pages):
+    for path, page in pages.items():
+        assert all(image.get("alt") for image in page.find_all("img")), path
+        for svg in page.select("article svg"):
+            if svg.find_parent(class_="formula") or svg.find_parent(class_="md-content__button"):
+                continue
+            figure = svg.find_parent("figure", role="img")
+            assert figure, path
+            assert figure["aria-label"].strip(), path
+
+
+def test_search_leads_to_sections(site, pages):
+    entries = json.loads((site / "search/search_index.json").read_text(encoding="utf-8"))["docs"]
+    for entry in entries:
+        path, _, fragment = entry["location"].partition("#")
+        assert not fragment or pages[path or "index.html"].find(id=fragment), entry["location"]
+        assert not re.search(r"[¶#<>\\$]", entry["title"]), entry["title"]
+        text = re.sub(r"<code>.*?</code>", "", entry["text"], flags=re.DOTALL)
+        assert not TEX.findall(text), entry["location"]
+        assert "¶" not in text
+        assert set(re.findall(r"</?(\w+)", text)) <= {"p", "li", "ul", "ol", "sub", "sup"}
+        assert "<pre>" not in entry["text"], entry["location"]
+        assert "Source code in" not in text
+
+
+@each_lesson
+def test_search_finds_every_heading_of_a_lesson(site, lesson):
+    entries = json.loads((site / "search/search_index.json").read_text(encoding="utf-8"))["docs"]
+    page = parse(site / "lessons" / f"{lesson.stem}.html")
+    locations = {entry["location"] for entry in entries}
+    for heading in page.article.select("h2[id], h3[id]"):
+        assert f"lessons/{lesson.stem}.html#{heading['id']}" in locations
+
+
+def test_the_reference_holds_every_public_module(pages):
+    shown = {heading["id"] for heading in pages["api.html"].select("h2[id]")}
+    modules = {path.stem for path in (ROOT / "capsnet_tutorial").glob("[!_]*.py")}
+    assert shown == {f"capsnet_tutorial.{module}" for module in modules}
+
+
+def test_doctests_are_code_in_the_reference(pages):
+    page = pages["api.html"]
+    assert len(page.select(".highlight .gp")) > 20
+    assert ">>>" not in prose(page)
+
+
+@pytest.fixture
+def copy(tmp_path) -> Path:
+    """Return a copy of all that the site is made of, to break."""
+    for name in ("docs", "lessons", "theme"):
+        ignored = shutil.ignore_patterns("node_modules", "kernel-ipc*")
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=ignored)
+    (tmp_path / "theme/node_modules").symlink_to(ROOT / "theme/node_modules")
+    (tmp_path / "capsnet_tutorial").symlink_to(ROOT / "capsnet_tutorial")
+    shutil.copy(ROOT / "mkdocs.yml", tmp_path)
+    return tmp_path
+
+
+def first_code(cells: list[dict]) -> dict:
+    return next(cell for cell in cells if cell["cell_type"] == "code")
+
+
+def crash(cells):
+    first_code(cells)["outputs"] = [
+        {"output_type": "error", "ename": "ValueError", "evalue": "no", "traceback": []}
+    ]
+
+
+def unrun(cells):
+    first_code(cells).update(execution_count=None, outputs=[])
+
+
+def misspell(cells):
+    cells[0]["source"] = ["# Title\n", "\n", r"$\frac{1}$"]
+
+
+def mislink(cells):
+    cells[0]["source"] = ["# Title\n", "\n", "[nowhere](99_nothing.ipynb)"]
+
+
+@pytest.mark.parametrize(
+    ("spoil", "says"),
+    [
+        (crash, "ValueError"),
+        (unrun, "not run"),
+        (misspell, "frac{1}"),
+        (mislink, "99_nothing.ipynb"),
+    ],
+)
+def test_an_unfit_lesson_stops_the_build_by_name(copy, spoil, says):
+    lesson = copy / "lessons" / LESSONS[0].name
+    notebook = json.loads(lesson.read_text(encoding="utf-8"))
+    spoil(notebook["cells"])
+    lesson.write_text(json.dumps(notebook), encoding="utf-8")
+    result = build(copy, copy / "site")
+    assert result.returncode != 0
+    assert lesson.name in result.stderr
+    assert says in result.stderr
+
+
+@pytest.fixture(scope="module")
+def notebooks():
+    spec = importlib.util.spec_from_file_location("notebooks", ROOT / "theme/notebooks.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_a_warning_in_a_lesson_is_refused(notebooks, tmp_path):
+    cells = [
+        {"cell_type": "markdown", "source": "# Title"},
+        {
+            "cell_type": "code",
+            "source": "1",
+            "execution_count": 1,
+            "outputs": [{"output_type": "stream", "name": "stderr", "text": ["careful"]}],
+        },
+    ]
+    path = tmp_path / "07_loud.ipynb"
+    path.write_text(json.dumps({"cells": cells}), encoding="utf-8")
+    with pytest.raises(PluginError, match=r"07_loud.ipynb, cell 1 wrote to stderr: careful"):
+        notebooks.read_cells(path)
+
+
+def test_a_picture_needs_an_alternative(notebooks):
+    output = {"output_type": "display_data", "data": {"image/png": "AAAA"}, "metadata": {}}
+    cell = {"cell_type": "code", "source": "picture", "metadata": {}}
+    with pytest.raises(PluginError, match="07_mute: a picture has no alternative text"):
+        notebooks.show_output(output, cell, "07_mute")
+    spoken = notebooks.show_output(output, cell | {"metadata": {"alt": 'a "4"'}}, "07_mute")
+    assert 'alt="a &quot;4&quot;"' in spoken
+
+
+def test_a_lesson_without_its_notebook_stops_the_build_by_name(copy):
+    (copy / "lessons" / "07_alone.py").write_text("# %%\n", encoding="utf-8")
+    result = build(copy, copy / "site")
+    assert result.returncode != 0
+    assert "07_alone" in result.stderr
+
+
+def test_missing_npm_packages_are_named_with_the_command(copy):
+    (copy / "theme/node_modules").unlink()
+    result = build(copy, copy / "site")
+    assert result.returncode != 0
+    assert "npm ci" in result.stderr
+    assert "Traceback" not in result.stderr
