@@ -118,11 +118,10 @@ def test_prose_renders_on_the_site_and_in_jupyter(prose):
         assert not re.search(r"^#.*\$", cell, re.MULTILINE), "no formulas in headings"
         for formula in re.findall(r"\$\$.*?\$\$|\$[^$\n]+\$", cell, re.DOTALL):
             assert "<" not in formula, r"write \lt in formulas"
-        for before, after in re.findall(
-            r"(^|\n[^\n]*\n)\$\$\n.*?\n\$\$(\n[^\n]*|$)", cell, re.DOTALL
-        ):
-            assert not before.strip(), "$$ in a paragraph of its own"
-            assert not after.strip(), "$$ in a paragraph of its own"
+        for block in re.finditer(r"^\$\$\n.*?\n\$\$$", cell, re.DOTALL | re.MULTILINE):
+            before, after = cell[: block.start()], cell[block.end() :]
+            assert not before or before.endswith("\n\n"), "$$ in a paragraph of its own"
+            assert not after or after.startswith("\n\n"), "$$ in a paragraph of its own"
 
 
 def test_links_between_lessons_lead_to_lessons(prose):

@@ -9,7 +9,7 @@ import pytest
 import torch
 from matplotlib.figure import Figure
 
-from capsnet_tutorial import pictures, plotting
+from capsnet_tutorial import pictures, plotting, plotting_routing
 from capsnet_tutorial.pictures import Picture
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -21,6 +21,10 @@ DRAW = {
     "squash-curve": lambda: plotting.squash_curve(
         LENGTHS, LENGTHS**2 / (1 + LENGTHS**2), 2 * LENGTHS / (1 + LENGTHS**2) ** 2
     ),
+    "prediction-arrows": lambda: plotting_routing.prediction_arrows(
+        torch.stack([ARROWS, ARROWS / 2])
+    ),
+    "coupling-rounds": lambda: plotting_routing.coupling_rounds(torch.full((3, 2, 4), 0.25)),
 }
 GROUNDS = ("#fffdf9", "#14181d")  # of theme/tutorial.css
 
@@ -87,6 +91,8 @@ def test_jupyter_gets_svg_png_and_text_with_the_alternative(picture):
 def test_text_alternatives_are_made_from_the_data():
     assert "2.0 becomes 0.50, 1.0 becomes 0.25" in DRAW["before-and-after"]().alt
     assert "from 0.00 to 0.96" in DRAW["squash-curve"]().alt
+    assert "child 1 guesses (0.6, 0.8)" in DRAW["prediction-arrows"]().alt
+    assert "Round 3: child 0 gives 0.25, 0.25" in DRAW["coupling-rounds"]().alt
 
 
 @pytest.mark.parametrize("alt", ["", "  \n"])
