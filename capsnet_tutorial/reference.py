@@ -48,8 +48,10 @@ def dynamic_routing(
     couplings = []
     for _ in range(num_iterations):
         c = [softmax(b[i]) for i in children]
-        s = [[sum(c[i][j] * u_hat[i][j][m] for i in children) for m in components] for j in parents]
-        v = [squash(s[j]) for j in parents]
+        v = []
+        for j in parents:
+            s_j = [sum(c[i][j] * u_hat[i][j][m] for i in children) for m in components]
+            v.append(squash(s_j))
         for i in children:
             for j in parents:
                 b[i][j] += sum(v[j][m] * u_hat[i][j][m] for m in components)

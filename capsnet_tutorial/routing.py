@@ -80,20 +80,20 @@ def dynamic_routing(
 
 def _route(u_hat: Tensor, num_iterations: int, stop_gradient: bool) -> list[RoutingTrace]:
     """Run Procedure 1 and return one `RoutingTrace`, without axis `r`, an iteration."""
-    # Every image has routing logits of its own, and they start at zero.
+    # Every image has logits of its own; they start at zero.
     b_ij = u_hat.new_zeros(u_hat.shape[:3])
     trace = []
     for iteration in range(1, num_iterations + 1):
         last = iteration == num_iterations
         u = u_hat.detach() if stop_gradient and not last else u_hat
-        # Equation 3: each child shares itself out among the parents j.
+        # Equation 3: a child shares itself out among parents j.
         c_ij = b_ij.softmax(dim=2)
-        # Equation 2: a parent's total input is the coupled sum over its children i.
+        # Equation 2: the coupled sum over the children i.
         s_j = torch.einsum("bij,bijm->bjm", c_ij, u)
         # Equation 1.
         v_j = squash(s_j)
         trace.append(RoutingTrace(b_ij, c_ij, s_j, v_j))
-        # Agreement: how far a child's prediction points along the parent it was made for.
+        # Agreement: does the guess point along the parent?
         if not last:
             b_ij = b_ij + torch.einsum("bjm,bijm->bij", v_j, u)
     return trace

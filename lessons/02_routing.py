@@ -25,6 +25,7 @@ from capsnet_tutorial.plotting_routing import prediction_arrows
 from_first = [[1.0, 0.2], [0.9, 0.9], [0.1, 0.0]]
 from_second = [[0.9, 0.3], [-0.9, -0.8], [0.0, 0.1]]
 u_hat = torch.tensor([from_first, from_second])
+torch.set_printoptions(sci_mode=False)
 prediction_arrows(u_hat)
 
 # %% [markdown]
@@ -227,7 +228,7 @@ print("per parent:", wrong.sum(dim=0))
 # %% [markdown]
 # ### Why nobody notices
 #
-# Over 1,152 children the wrong softmax starts at 1/1152 instead of 1/10. So every parent's input is 115 times smaller than it should be, and squash makes a short vector shorter still. Large first weights $W_{ij}$ make up for some of that: with a spread of 1, the wrong axis learns best, as the last row of the table shows.
+# Over 1,152 children the wrong softmax starts at 1/1152 instead of 1/10. So every parent's input is 115 times smaller than it should be, and squash makes a short vector shorter still. Large first weights $W_{ij}$ make up for some of that: with a spread of 1, the wrong axis learns far better than with a smaller one. The last three rows of the table show it.
 #
 # Now mend the axis alone, and keep that spread. In the paper's size of network, with 1,152 children, every digit capsule then starts with a length of 0.9: all ten classes are sure at once, where squash is flat. With 288 children it starts at 0.3 and still learns, though worse than with a smaller spread. So one mistake hides another. Axis and scale must be right together.
 #
