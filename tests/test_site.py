@@ -205,6 +205,11 @@ def test_search_leads_to_sections(site, pages):
         assert set(re.findall(r"</?(\w+)", text)) <= {"p", "li", "ul", "ol", "sub", "sup"}
         assert "<pre>" not in entry["text"], entry["location"]
         assert "Source code in" not in text
+    everything = " ".join(entry["text"] for entry in entries)
+    for page in pages.values():
+        hidden = page.select(".formula .katex-html, .output-text")
+        texts = {element.get_text().strip() for element in hidden}
+        assert not [text for text in texts if len(text) > 5 and text in everything]
 
 
 @each_lesson

@@ -61,9 +61,11 @@ def render(pages: dict[str, str]) -> dict[str, str]:
         if isinstance(result, dict):
             raise PluginError(f"{path}: the formula {tex!r} is invalid: {result['error']}")
     done = iter(rendered)
-    return {
-        path: FORMULA.sub(
-            lambda m: f'<{m[1]} class="formula" data-search-exclude>{next(done)}</{m[1]}>', content
-        )
-        for path, content in pages.items()
-    }
+
+    def place(match: re.Match) -> str:
+        # Search forgets that it skips an element as soon as one of the same name ends inside it,
+        # and KaTeX is made of spans.
+        tag = "div" if match[2] == "[" else "var"
+        return f'<{tag} class="formula" data-search-exclude>{next(done)}</{tag}>'
+
+    return {path: FORMULA.sub(place, content) for path, content in pages.items()}

@@ -66,7 +66,7 @@ def on_page_content(html, page, config, files):
         def output(match):
             cell = cells[match[1]]
             shown = notebooks.show_output(cell["outputs"][int(match[2])], cell, path.name)
-            return f'<div class="lesson-output" data-search-exclude>{shown}</div>'
+            return f'<section class="lesson-output" data-search-exclude>{shown}</section>'
 
         html = OUTPUT.sub(output, html)
         html = html.replace("</h1>", "</h1>\n" + downloads(path), 1)
