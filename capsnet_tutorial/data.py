@@ -133,6 +133,33 @@ def split(digits: Digits, num_held_out: int, seed: int = 0) -> tuple[Digits, Dig
     )
 
 
+def check_digits(digits: Digits, num_classes: int) -> None:
+    """Look at the values of all digits at once, so that no training step has to.
+
+    Raises:
+        ValueError: if there is no digit, intensities leave [0, 1], or a label is no class.
+
+    >>> check_digits(Digits(torch.zeros(2, 1, 28, 28), torch.tensor([3, 10])), 10)
+    Traceback (most recent call last):
+    ValueError: labels must lie between 0 and 9, got 3 to 10
+    """
+    images, labels = digits
+    if len(labels) == 0 or len(labels) != len(images):
+        raise ValueError(
+            f"there must be at least one digit and a label for each, got {len(images)} images and "
+            f"{len(labels)} labels"
+        )
+    if not (images.min() >= 0 and images.max() <= 1):  # so written, it refuses NaN too
+        raise ValueError(
+            f"images must lie between 0 and 1, got {images.min():.3g} to {images.max():.3g}: "
+            "divide bytes by 255, and don't normalise to mean 0"
+        )
+    if labels.min() < 0 or labels.max() >= num_classes:
+        raise ValueError(
+            f"labels must lie between 0 and {num_classes - 1}, got {labels.min()} to {labels.max()}"
+        )
+
+
 def shift(
     images: Shaped[Tensor, "b c h w"], max_shift: int, generator: torch.Generator | None = None
 ) -> Shaped[Tensor, "b c h w"]:
@@ -142,7 +169,7 @@ def shift(
         images: `[b, c, h, w]`.
         max_shift: the largest move, in pixels; the paper's is 2. Each image gets moves of its own,
             drawn evenly from -max_shift to max_shift. 0 returns the images as they are.
-        generator: a CPU generator to draw from; torch's own by default.
+        generator: what to draw from, best on the images' device; torch's own by default.
 
     Returns:
         The moved images. Pixels pushed over the edge are lost.
@@ -156,13 +183,33 @@ def shift(
     """
     if max_shift < 0:
         raise ValueError(f"max_shift must not be negative, got {max_shift}")
+    device = generator.device if generator else images.device
+    size = (2, len(images), 1)
+    moves = torch.randint(-max_shift, max_shift + 1, size, generator=generator, device=device)
+    return move(images, moves.to(images.device), max_shift)
+
+
+def move(
+    images: Shaped[Tensor, "b c h w"], moves: Int[Tensor, "2 b 1"], frame: int
+) -> Shaped[Tensor, "b c h w"]:
+    """Move each image down and to the right by its own number of pixels, filling with zeros.
+
+    Args:
+        images: `[b, c, h, w]`.
+        moves: pixels down, then to the right, for each image.
+        frame: the largest move there may be.
+
+    >>> image = torch.eye(2).reshape(1, 1, 2, 2)
+    >>> move(image, torch.tensor([[[1]], [[0]]]), frame=1)[0, 0]
+    tensor([[0., 0.],
+            [1., 0.]])
+    """
+    down, right = moves
     batch, _, height, width = images.shape
-    moves = torch.randint(-max_shift, max_shift + 1, (2, batch, 1), generator=generator)
-    down, right = moves.to(images.device)
     # A frame of zeros, from which each image is cut out again at a place of its own.
-    framed = torch.nn.functional.pad(images, [max_shift] * 4)
-    rows = torch.arange(height, device=images.device) + max_shift - down
-    columns = torch.arange(width, device=images.device) + max_shift - right
+    framed = torch.nn.functional.pad(images, [frame] * 4)
+    rows = torch.arange(height, device=images.device) + frame - down
+    columns = torch.arange(width, device=images.device) + frame - right
     image = torch.arange(batch, device=images.device)[:, None, None]
     moved = framed[image, :, rows[:, :, None], columns[:, None, :]]
     return moved.permute(0, 3, 1, 2).contiguous()

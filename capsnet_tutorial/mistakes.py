@@ -4,9 +4,12 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from capsnet_tutorial.layers import DigitCaps
+from capsnet_tutorial.capsnet import CapsNet
+from capsnet_tutorial.data import Digits, move
+from capsnet_tutorial.layers import DigitCaps, PrimaryCaps
 from capsnet_tutorial.routing import RoutingTrace
 from capsnet_tutorial.squashing import squash
+from capsnet_tutorial.training import evaluate, training_step
 
 CHILDREN, PARENTS = 1, 2
 """The axes of routing logits `[b, i, j]` over which a softmax may run; the paper's is `PARENTS`."""
@@ -120,3 +123,67 @@ class DigitCapsOverChildren(DigitCaps):
     def forward(self, u: Float[Tensor, "b i n"]) -> Float[Tensor, "b j m"]:
         """Turn children `[b, i, n]` into parents `[b, j, m]`, sharing out the wrong side."""
         return routing_over_children(self.predict(u), self.num_iterations)[-1].v_j
+
+
+def mean_of_batch_means(values: Float[Tensor, " b"], batch_size: int) -> float:
+    """Average over batches as if all were of one size.
+
+    The fault: an image in a short last batch counts for more than any other.
+
+    >>> mean_of_batch_means(torch.tensor([1.0, 1.0, 1.0, 0.0]), batch_size=3)  # 0.75 is right
+    0.5
+    """
+    return torch.stack([part.mean() for part in values.split(batch_size)]).mean().item()
+
+
+def shift_whole_batch(
+    images: Float[Tensor, "b c h w"], max_shift: int, generator: torch.Generator | None = None
+) -> Float[Tensor, "b c h w"]:
+    """Move all images of a batch by one and the same random move.
+
+    The fault: a step sees one move where it could see as many as it has images.
+
+    >>> shift_whole_batch(torch.ones(2, 1, 3, 3), max_shift=0).sum()
+    tensor(18.)
+    """
+    moves = torch.randint(-max_shift, max_shift + 1, (2, 1, 1), generator=generator)
+    return move(images, moves.expand(2, len(images), 1), max_shift)
+
+
+def fit_by_test_loss(model: CapsNet, train: Digits, test: Digits, epochs: int) -> list[float]:
+    """Train, and lower the learning rate whenever the loss on the *test* digits stops falling.
+
+    The fault: what is learned depends on the labels of the digits that are to judge it.
+
+    Returns:
+        The learning rate of each epoch.
+    """
+    optimizer = torch.optim.Adam(model.parameters())
+    scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=0)
+    rates = []
+    for _ in range(epochs):
+        rates += scheduler.get_last_lr()
+        for images, labels in zip(*(part.split(50) for part in train), strict=True):
+            training_step(model, optimizer, images, labels)
+        scheduler.step(evaluate(model, test).loss)
+    return rates
+
+
+def primary_by_view(channels: Float[Tensor, "b c y x"], dim: int = 8) -> Float[Tensor, "b i n"]:
+    """Read a convolution's output as capsules in the order in which its numbers lie in memory.
+
+    The fault: memory holds one channel after the other, so a capsule is `dim` neighbouring pixels
+    of one channel, and it straddles rows and channels where the grid's width isn't a multiple.
+
+    >>> primary_by_view(torch.arange(16.0).reshape(1, 8, 1, 2))[0, 0]
+    tensor([0., 1., 2., 3., 4., 5., 6., 7.])
+    """
+    return channels.reshape(len(channels), -1, dim)
+
+
+class PrimaryCapsByView(PrimaryCaps):
+    """`PrimaryCaps` with the bare view, for training beside the right one."""
+
+    def group(self, channels: Float[Tensor, "b c y x"]) -> Float[Tensor, "b i n"]:
+        """Read channels as capsules by `primary_by_view`."""
+        return primary_by_view(channels, channels.shape[1] // self.types)

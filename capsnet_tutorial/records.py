@@ -27,7 +27,14 @@ def environment(device: torch.device | str = "cpu") -> dict[str, str]:
     }
 
 
-def write_record(name: str, command: str, seed: int | list[int], data: str, **content: Any) -> Path:
+def write_record(
+    name: str,
+    command: str,
+    seed: int | list[int],
+    data: str,
+    device: torch.device | str = "cpu",
+    **content: Any,
+) -> Path:
     """Write `results/<name>.json`: what was found, and all it takes to find it again.
 
     Args:
@@ -35,16 +42,27 @@ def write_record(name: str, command: str, seed: int | list[int], data: str, **co
         command: the command that makes it.
         seed: the random seed, or several.
         data: the digits used, and how many.
+        device: where the run was made.
         content: the figures: numbers, texts, lists and dicts.
 
     Returns:
         The file.
     """
-    record = {"command": command, "seed": seed, "data": data, **environment(), **content}
+    record = {"command": command, "seed": seed, "data": data, **environment(device), **content}
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{name}.json"
-    path.write_text(json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+    text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
+    path.write_text(text, encoding="utf-8", newline="\n")
     return path
+
+
+def find_record(name: str) -> dict[str, Any] | None:
+    """Read `results/<name>.json`, or return None if nobody has recorded that run yet.
+
+    >>> find_record("a run that nobody made") is None
+    True
+    """
+    return read_record(name) if (RESULTS / f"{name}.json").is_file() else None
 
 
 def read_record(name: str) -> dict[str, Any]:
@@ -56,4 +74,4 @@ def read_record(name: str) -> dict[str, Any]:
     path = RESULTS / f"{name}.json"
     if not path.is_file():
         raise FileNotFoundError(f"there is no recorded run {path.name} in {RESULTS}")
-    return json.loads(path.read_text())
+    return json.loads(path.read_text(encoding="utf-8"))

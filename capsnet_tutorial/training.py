@@ -1,14 +1,15 @@
 """Train and judge a capsule network: one loop for a laptop and for a GPU."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import torch
 from jaxtyping import Float, Shaped
 from torch import Tensor
+from tqdm import tqdm
 
-from capsnet_tutorial.capsnet import CapsNet, CapsNetOutput, capsnet_loss
-from capsnet_tutorial.data import Digits, shift
+from capsnet_tutorial.capsnet import CapsNet, CapsNetLoss, CapsNetOutput, capsnet_loss
+from capsnet_tutorial.data import Digits, check_digits, shift
 
 FINAL_LEARNING_RATE = 0.05
 """Fraction of the first learning rate that is left at the last step."""
@@ -23,6 +24,7 @@ class Epoch(NamedTuple):
     reconstruction_loss: float
     accuracy: float
     validation_accuracy: float | None
+    validation_loss: float | None
 
 
 class Evaluation(NamedTuple):
@@ -45,6 +47,7 @@ def fit(
     mixed_precision: bool = False,
     seed: int = 0,
     on_epoch: Callable[[Epoch], None] | None = None,
+    progress: bool = False,
 ) -> list[Epoch]:
     """Train `model` with Adam on shifted digits while the learning rate decays (Section 5).
 
@@ -61,13 +64,15 @@ def fit(
         max_shift: how far each image may move, in pixels.
         mixed_precision: run convolutions and matrix products in bfloat16.
         seed: of the order and the shifts. The model's own first weights aren't its business.
-        on_epoch: called with each epoch's record, for a progress bar or a log.
+        on_epoch: called with each epoch's record, for a log or a chart.
+        progress: show a bar that counts the steps; the variable TQDM_DISABLE=1 hides it again.
 
     Returns:
         A record an epoch.
 
     Raises:
-        ValueError: if there is nothing to train on, or `epochs` or `batch_size` is below 1.
+        ValueError: if there is nothing to train on, `epochs` or `batch_size` is below 1, images
+            leave [0, 1], or a label is no class of the network.
 
     Differs from the paper: it gives no constants for the decay; these were chosen on a validation
     split.
@@ -77,34 +82,70 @@ def fit(
             "fit needs at least one digit, one epoch and one image a batch, got "
             f"{len(train.labels)}, {epochs} and {batch_size}"
         )
-    train = train.to(_device(model))
-    generator = torch.Generator().manual_seed(seed)
-    optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate)
+    check_digits(train, model.config.num_classes)
+    device = _device(model)
+    train = train.to(device)
+    validation = validation and validation.to(device)
+    generator = torch.Generator(device).manual_seed(seed)
+    optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate, fused=True)
     num_steps = epochs * -(-len(train.labels) // batch_size)
     decay = FINAL_LEARNING_RATE ** (1 / num_steps)
     scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, decay)
 
     history = []
-    for epoch in range(1, epochs + 1):
-        model.train()
-        # Sums over images, kept on the device: a batch counts by its size, and nothing waits.
-        totals = torch.zeros(4, device=train.images.device)
-        order = torch.randperm(len(train.labels), generator=generator).to(train.labels.device)
-        for batch in order.split(batch_size):
-            images = shift(train.images[batch], max_shift, generator)
-            labels = train.labels[batch]
-            output, loss = _forward(model, images, labels, mixed_precision)
-            optimizer.zero_grad(set_to_none=True)
-            loss.total.backward()
-            optimizer.step()
-            scheduler.step()
-            correct = (output.lengths.argmax(dim=1) == labels).float().mean()
-            totals += len(batch) * torch.stack([*loss, correct]).detach()
-        judged = evaluate(model, validation).accuracy if validation else None
-        history.append(Epoch(epoch, *(totals / len(train.labels)).tolist(), judged))
-        if on_epoch:
-            on_epoch(history[-1])
+    with tqdm(total=num_steps, unit="step", **({} if progress else {"disable": True})) as bar:
+        for epoch in range(1, epochs + 1):
+            model.train()
+            # Sums over images, kept on the device: a batch counts by its size, and nothing waits.
+            totals = torch.zeros(4, device=device)
+            for images, labels in batches(train, batch_size, max_shift, generator):
+                means = training_step(model, optimizer, images, labels, mixed_precision)
+                totals += len(labels) * means
+                scheduler.step()
+                bar.update()
+            judged = evaluate(model, validation) if validation else None
+            seen = (judged.accuracy, judged.loss) if judged else (None, None)
+            history.append(Epoch(epoch, *(totals / len(train.labels)).tolist(), *seen))
+            if on_epoch:
+                on_epoch(history[-1])
     return history
+
+
+def batches(
+    train: Digits, batch_size: int, max_shift: int, generator: torch.Generator
+) -> Iterator[Digits]:
+    """Yield all digits once, in a new order, each moved by its own few pixels.
+
+    Args:
+        train: the digits, on the generator's device.
+        batch_size: digits at a time; the last batch takes what is left.
+        max_shift: how far each image may move, in pixels.
+        generator: what to draw the order and the moves from.
+    """
+    order = torch.randperm(len(train.labels), generator=generator, device=generator.device)
+    for batch in order.split(batch_size):
+        yield Digits(shift(train.images[batch], max_shift, generator), train.labels[batch])
+
+
+def training_step(
+    model: CapsNet,
+    optimizer: torch.optim.Optimizer,
+    images: Float[Tensor, "b c h w"],
+    labels: Shaped[Tensor, " b"],
+    mixed_precision: bool = False,
+) -> Float[Tensor, "4"]:
+    """Take one step down the gradient of one batch's loss.
+
+    Returns:
+        Means over the batch, from before the step and on its device: total loss, margin loss,
+        reconstruction loss, and the share classified rightly.
+    """
+    output, loss = predict_and_score(model, images, labels, mixed_precision)
+    optimizer.zero_grad(set_to_none=True)
+    loss.total.backward()
+    optimizer.step()
+    correct = (output.lengths.argmax(dim=1) == labels).float().mean()
+    return torch.stack([*loss, correct]).detach()
 
 
 @torch.no_grad()
@@ -120,29 +161,40 @@ def evaluate(model: CapsNet, digits: Digits, batch_size: int = 250) -> Evaluatio
         The mean loss over all digits, the share classified rightly, and all lengths, on the CPU.
 
     Raises:
-        ValueError: if there are no digits.
+        ValueError: if there are no digits, images leave [0, 1], or a label is no class of the
+            network.
     """
-    if len(digits.labels) == 0:
-        raise ValueError("evaluate needs at least one digit, got none")
+    check_digits(digits, model.config.num_classes)
     model.eval()
     device = _device(model)
-    total, lengths = 0.0, []
+    losses, lengths = [], []
     for images, labels in zip(*(part.split(batch_size) for part in digits), strict=True):
-        output, loss = _forward(model, images.to(device), labels.to(device))
-        total += len(labels) * loss.total.item()
-        lengths.append(output.lengths.cpu())
-    lengths = torch.cat(lengths)
+        output, loss = predict_and_score(model, images.to(device), labels.to(device))
+        losses.append(len(labels) * loss.total)
+        lengths.append(output.lengths)
+    lengths = torch.cat(lengths).cpu()
     correct = (lengths.argmax(dim=1) == digits.labels.cpu()).float().mean().item()
-    return Evaluation(total / len(digits.labels), correct, lengths)
+    return Evaluation(torch.stack(losses).sum().item() / len(digits.labels), correct, lengths)
 
 
-def _forward(
+def predict_and_score(
     model: CapsNet,
     images: Float[Tensor, "b c h w"],
     labels: Shaped[Tensor, " b"],
     mixed_precision: bool = False,
-) -> tuple[CapsNetOutput, tuple]:
-    """Run the network on images, its decoder on the true labels' capsules, and take the loss."""
+) -> tuple[CapsNetOutput, CapsNetLoss]:
+    """Run the network on images, its decoder on the true labels' capsules, and take the loss.
+
+    Args:
+        model: the network.
+        images: intensities in [0, 1], on the network's device.
+        labels: the true classes.
+        mixed_precision: run convolutions and matrix products in bfloat16. Squash, routing and the
+            losses stay in float32.
+
+    Returns:
+        The network's output and the loss.
+    """
     with torch.autocast(images.device.type, torch.bfloat16, enabled=mixed_precision):
         output = model(images, labels)
         return output, capsnet_loss(output, images, labels)

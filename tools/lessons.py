@@ -6,6 +6,7 @@ with their outputs, and a stamp: the hash of every file that the outputs depend 
     python tools/lessons.py write [NAME ...]   execute lessons and write their notebooks
     python tools/lessons.py check [NAME ...]   compare notebooks with lessons, changing nothing
     python tools/lessons.py run [NAME ...]     execute lessons, writing nothing
+    python tools/lessons.py run --gpu NAME     the same, with this machine's GPU and all of MNIST
     python tools/lessons.py copy FOLDER        copy the notebooks to a folder to play in
 """
 
@@ -16,17 +17,26 @@ import re
 import shutil
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from twins import METADATA, ROOT, LessonError, check_all, find, label, read
 
+# So that lessons run alike everywhere: no GPU, and the digits that come with a package.
+ALIKE = {"CUDA_VISIBLE_DEVICES": "", "CAPSNET_DATA": ""}
+
 # What differs from one execution to the next must not be in a notebook.
 VOLATILE = re.compile(r"\bat 0x[0-9a-f]{6,}|/ipykernel_\d+")
 
 
-def execute(lesson: Path, timeout: int = 900) -> Any:
+def execute(lesson: Path, timeout: int = 900, gpu: bool = False) -> Any:
     """Execute a lesson in a fresh kernel, in its folder, and return the notebook.
+
+    Args:
+        lesson: the lesson.
+        timeout: seconds that a cell may take.
+        gpu: let the lesson see this machine's GPU and its folder of digits.
 
     Raises:
         LessonError: if a cell fails, writes to stderr, or prints what differs from run to run.
@@ -60,7 +70,9 @@ def execute(lesson: Path, timeout: int = 900) -> Any:
             "OMP_NUM_THREADS": "2",  # sums don't depend on how many cores there are
             "PYTHONHASHSEED": "0",
             "PYTHONPATH": str(lesson.parent.parent),
+            "TQDM_DISABLE": "1",  # progress bars go to stderr
         }
+        environment |= {} if gpu else ALIKE
         try:
             client.execute(env=os.environ | environment, cleanup_kc=True)
         except CellExecutionError:
@@ -152,6 +164,7 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     for command in ("write", "check", "run"):
         commands.add_parser(command).add_argument("names", nargs="*", metavar="NAME")
+    commands.choices["run"].add_argument("--gpu", action="store_true")
     commands.add_parser("copy").add_argument("folder", type=Path, metavar="FOLDER")
     asked = parser.parse_args(arguments)
     try:
@@ -160,7 +173,8 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
             write_home_picture(root)
             return status
         if asked.command == "run":
-            return _each(find(asked.names, root), execute)
+            limit = 6 * 3600 if asked.gpu else 900
+            return _each(find(asked.names, root), partial(execute, timeout=limit, gpu=asked.gpu))
         said = copy(asked.folder, root) if asked.command == "copy" else check_all(asked.names, root)
     except LessonError as error:
         print(error, file=sys.stderr)

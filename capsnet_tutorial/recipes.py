@@ -1,0 +1,155 @@
+"""What to train where: the paper's model on a GPU, a small one elsewhere, and records of both."""
+
+import os
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from capsnet_tutorial.capsnet import CapsNetConfig
+from capsnet_tutorial.data import DATA_VARIABLE, Digits, mnist, sample_digits, split
+from capsnet_tutorial.intervals import wilson_interval
+from capsnet_tutorial.records import write_record
+from capsnet_tutorial.training import Epoch
+
+GPU_RECORD = "lesson06-cuda"
+"""Name of the recorded run on a GPU, once somebody has made one."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Everything that decides a training but the seed and the device.
+
+    Args:
+        config: sizes of the network.
+        epochs: passes over the digits to learn from.
+        batch_size: digits a step.
+        learning_rate: at the first step.
+        max_shift: how far each image may move, in pixels.
+        mixed_precision: run convolutions and matrix products in bfloat16.
+        all_of_mnist: learn from MNIST rather than from the sample digits.
+        num_validation: training digits that are set aside, to make choices by.
+
+    >>> print(recipe_for(torch.device("cuda")).data)
+    55,000 MNIST digits to learn from, 5,000 to choose by, 10,000 to judge by
+    """
+
+    config: CapsNetConfig
+    epochs: int
+    batch_size: int
+    learning_rate: float
+    max_shift: int
+    mixed_precision: bool
+    all_of_mnist: bool
+    num_validation: int
+
+    def load(self) -> tuple[Digits, Digits, Digits]:
+        """Return digits to learn from, digits to choose by, and digits to judge by once.
+
+        Raises:
+            OSError: if MNIST is asked for and can't be had.
+        """
+        train, test = mnist() if self.all_of_mnist else sample_digits()
+        return *split(train, self.num_validation), test
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What `fit` takes."""
+        names = ("epochs", "batch_size", "learning_rate", "max_shift", "mixed_precision")
+        return {name: getattr(self, name) for name in names}
+
+    @property
+    def data(self) -> str:
+        """Which digits, and how many for what."""
+        name, train, test = (
+            ("MNIST", 60_000, 10_000) if self.all_of_mnist else ("sample", 4000, 1000)
+        )
+        return (
+            f"{train - self.num_validation:,} {name} digits to learn from, "
+            f"{self.num_validation:,} to choose by, {test:,} to judge by"
+        )
+
+    def __str__(self) -> str:
+        size = "the paper's" if self.config == CapsNetConfig() else "a small"
+        kind = "bfloat16 where it is safe" if self.mixed_precision else "float32"
+        return (
+            f"{size} network with {self.config.num_primary:,} primary capsules\n{self.data}\n"
+            f"{self.epochs} epochs in batches of {self.batch_size}, shifts of up to "
+            f"{self.max_shift} pixels\nlearning rate from {self.learning_rate}, {kind}"
+        )
+
+
+def recipe_for(device: torch.device) -> Recipe:
+    """Choose what to train: the paper's model and all of MNIST if `device` is a CUDA GPU.
+
+    Elsewhere it is the small model, on the sample digits; or on all of MNIST, if the environment
+    variable CAPSNET_DATA names the folder that holds it.
+
+    >>> recipe_for(torch.device("cuda")).config == CapsNetConfig()
+    True
+    """
+    if device.type == "cuda":
+        # GPUs from before 2020 only imitate bfloat16, and slowly. Without a GPU this is a plan.
+        able = not torch.cuda.is_available() or torch.cuda.is_bf16_supported(False)
+        return Recipe(CapsNetConfig(), 50, 128, 1e-3, 2, able, True, 5000)
+    if os.environ.get(DATA_VARIABLE):
+        return Recipe(CapsNetConfig.small(), 2, 50, 1.5e-3, 2, False, True, 5000)
+    return Recipe(CapsNetConfig.small(), 6, 25, 1.5e-3, 2, False, False, 500)
+
+
+def write_run(
+    recipe: Recipe,
+    history: Sequence[Epoch],
+    *,
+    wrong: int,
+    total: int,
+    seconds: float,
+    seed: int,
+    device: torch.device,
+) -> Path:
+    """Write `results/lesson06-<device>.json`: what was trained, how, where, and what came of it.
+
+    Args:
+        recipe: what was trained.
+        history: what `fit` returned.
+        wrong: mistakes on the test digits, of the network as it was after the last epoch.
+        total: test digits.
+        seconds: time that `fit` took.
+        seed: of the first weights, the order and the shifts.
+        device: where it was trained.
+
+    Returns:
+        The file.
+    """
+    return write_record(
+        f"lesson06-{device.type}",
+        "python tools/lessons.py run --gpu 06",
+        seed,
+        recipe.data,
+        device,
+        recipe=asdict(recipe),
+        seconds=round(seconds, 1),
+        wrong=wrong,
+        total=total,
+        epochs=[epoch._asdict() for epoch in history],
+    )
+
+
+def describe_run(record: dict[str, Any] | None) -> str:
+    """Say in words what a record of `write_run` holds, or that there is none.
+
+    >>> describe_run(None)
+    'No run on a GPU has been recorded yet.'
+    """
+    if record is None:
+        return "No run on a GPU has been recorded yet."
+    low, high = wilson_interval(record["wrong"], record["total"])
+    return (
+        f"Recorded on one {record['hardware']}, with torch {record['torch']}: "
+        f"{record['wrong']} of {record['total']:,} test digits wrong, an error of "
+        f"{record['wrong'] / record['total']:.2%} (95% interval {low:.2%} to {high:.2%}), after "
+        f"{len(record['epochs'])} epochs and {record['seconds']:,.0f} seconds, seed "
+        f"{record['seed']}; {record['data']}."
+    )
