@@ -1,6 +1,6 @@
 """Train and judge a capsule network: one loop for a laptop and for a GPU."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 import torch
@@ -95,20 +95,39 @@ def fit(
     history = []
     with tqdm(total=num_steps, unit="step", **({} if progress else {"disable": True})) as bar:
         for epoch in range(1, epochs + 1):
-            model.train()
-            # Sums over images, kept on the device: a batch counts by its size, and nothing waits.
-            totals = torch.zeros(4, device=device)
-            for images, labels in batches(train, batch_size, max_shift, generator):
-                means = training_step(model, optimizer, images, labels, mixed_precision)
-                totals += len(labels) * means
-                scheduler.step()
-                bar.update()
+            dealt = batches(train, batch_size, max_shift, generator)
+            means = train_epoch(model, optimizer, scheduler, dealt, mixed_precision, bar)
             judged = evaluate(model, validation) if validation else None
             seen = (judged.accuracy, judged.loss) if judged else (None, None)
-            history.append(Epoch(epoch, *(totals / len(train.labels)).tolist(), *seen))
+            history.append(Epoch(epoch, *means, *seen))
             if on_epoch:
                 on_epoch(history[-1])
     return history
+
+
+def train_epoch(
+    model: CapsNet,
+    optimizer: torch.optim.Optimizer,
+    scheduler: torch.optim.lr_scheduler.LRScheduler,
+    dealt: Iterable[Digits],
+    mixed_precision: bool,
+    bar: tqdm,
+) -> list[float]:
+    """Take one step for each batch.
+
+    Returns:
+        Means over all images: total loss, margin loss, reconstruction loss, accuracy.
+    """
+    model.train()
+    totals, count = torch.zeros(4, device=_device(model)), 0
+    for batch in dealt:
+        means = training_step(model, optimizer, *batch, mixed_precision)
+        # A batch counts by its size. The sums stay on the device.
+        totals += len(batch.labels) * means
+        count += len(batch.labels)
+        scheduler.step()
+        bar.update()
+    return (totals / count).tolist()
 
 
 def batches(
@@ -122,9 +141,11 @@ def batches(
         max_shift: how far each image may move, in pixels.
         generator: what to draw the order and the moves from.
     """
-    order = torch.randperm(len(train.labels), generator=generator, device=generator.device)
+    count, device = len(train.labels), generator.device
+    order = torch.randperm(count, generator=generator, device=device)
     for batch in order.split(batch_size):
-        yield Digits(shift(train.images[batch], max_shift, generator), train.labels[batch])
+        images = shift(train.images[batch], max_shift, generator)
+        yield Digits(images, train.labels[batch])
 
 
 def training_step(

@@ -25,6 +25,8 @@ MAY_IMPORT = {
     "capsnet": {"layers", "margin", "reconstruction", "routing", "squashing"},
     "data": set(),
     "training": {"capsnet", "data"},
+    "intervals": set(),
+    "recipes": {"capsnet", "data", "intervals", "records", "training"},
 }
 
 

@@ -282,6 +282,19 @@ def test_a_faulty_cell_is_named_and_the_notebook_stays(fresh, line, said, comman
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(
+    ("flags", "seen"), [([], ["", "", "1"]), (["--gpu"], ["/digits", "0", "1"])]
+)
+def test_lessons_run_alike_everywhere_unless_a_gpu_is_asked_for(fresh, monkeypatch, flags, seen):
+    monkeypatch.setenv("CAPSNET_DATA", "/digits")
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "0")
+    names = ("CAPSNET_DATA", "CUDA_VISIBLE_DEVICES", "TQDM_DISABLE")
+    line = f"import os; assert [os.environ[name] for name in {names}] == {seen}"
+    edit(fresh / "lessons/01_toy.py", 'print("recorded", "run")', line)
+    assert tool.main(["run", *flags], fresh) == 0
+
+
+@pytest.mark.slow
 def test_copy_keeps_what_the_reader_changed(fresh, capsys):
     playground = fresh / "playground"
     assert tool.main(["copy", str(playground)], fresh) == 0

@@ -9,12 +9,16 @@ import pytest
 import torch
 from matplotlib.figure import Figure
 
-from capsnet_tutorial import pictures, plotting, plotting_routing
+from capsnet_tutorial import pictures, plotting, plotting_routing, plotting_training
 from capsnet_tutorial.pictures import Picture
 
 ROOT = Path(__file__).resolve().parent.parent
 ARROWS = torch.tensor([[1.2, 1.6], [-0.6, 0.8]])
 LENGTHS = torch.linspace(0, 5, 101)
+DIGITS = torch.linspace(0, 1, 3 * 16).reshape(3, 1, 4, 4)
+MISREAD = torch.zeros(10, 10, dtype=torch.int64).index_put(
+    (torch.tensor(4), torch.tensor(9)), torch.tensor(12)
+)
 DRAW = {
     "capsule": plotting.capsule_picture,
     "before-and-after": lambda: plotting.before_and_after(ARROWS, ARROWS / 4),
@@ -25,6 +29,13 @@ DRAW = {
         torch.stack([ARROWS, ARROWS / 2])
     ),
     "coupling-rounds": lambda: plotting_routing.coupling_rounds(torch.full((3, 2, 4), 0.25)),
+    "digits": lambda: plotting_training.digit_grid(DIGITS, ["4, read\nas 9", "7", ""], 2, "Read"),
+    "piles": lambda: plotting_training.piles({"to learn from": 3500, "to judge by": 1000}),
+    "training-curves": lambda: plotting_training.training_curves(
+        [0.4, 0.2], [0.3, 0.1], [0.2, 0.05], [0.1, 0.03]
+    ),
+    "confusion": lambda: plotting_training.confusion(torch.eye(10).long() * 1000 + MISREAD),
+    "one-prediction": lambda: plotting_training.one_prediction(DIGITS[0], torch.arange(10) / 10),
 }
 GROUNDS = ("#fffdf9", "#14181d")  # of theme/tutorial.css
 
@@ -93,6 +104,12 @@ def test_text_alternatives_are_made_from_the_data():
     assert "from 0.00 to 0.96" in DRAW["squash-curve"]().alt
     assert "child 1 guesses (0.6, 0.8)" in DRAW["prediction-arrows"]().alt
     assert "Round 3: child 0 gives 0.25, 0.25" in DRAW["coupling-rounds"]().alt
+    assert DRAW["digits"]().alt == "Read: 4, read as 9, 7."
+    assert "3,500 to learn from, 1,000 to judge by" in DRAW["piles"]().alt
+    assert "error: in training from 20.0% to 5.0%" in DRAW["training-curves"]().alt.lower()
+    assert "10000 of 10012 are on its diagonal" in DRAW["confusion"]().alt
+    assert "4 as 9 12 times" in DRAW["confusion"]().alt
+    assert "The longest is 9's. 0: 0.00, 1: 0.10" in DRAW["one-prediction"]().alt
 
 
 @pytest.mark.parametrize("alt", ["", "  \n"])

@@ -24,6 +24,13 @@ def test_a_missing_record_is_named(tmp_path, monkeypatch):
         records.read_record("a")
 
 
+def test_a_record_that_nobody_made_is_none(tmp_path, monkeypatch):
+    monkeypatch.setattr(records, "RESULTS", tmp_path)
+    assert records.find_record("a") is None
+    records.write_record("a", "python a.py", 0, "none")
+    assert records.find_record("a") == records.read_record("a")
+
+
 def test_every_record_in_the_repository_says_how_it_was_made():
     for path in sorted(records.RESULTS.glob("*.json")):
         record = json.loads(path.read_text())

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import pytest
 import torch
+from torch._subclasses.fake_tensor import DataDependentOutputException, FakeTensorMode
 
 from capsnet_tutorial import (
     CapsNet,
@@ -14,6 +15,7 @@ from capsnet_tutorial import (
     evaluate,
     fit,
     sample_digits,
+    shift,
     training,
 )
 
@@ -128,6 +130,80 @@ def test_mixed_precision_trains_and_keeps_the_weights_in_float32():
     history = fit(model, random_digits(9), epochs=2, mixed_precision=True)
     assert all(math.isfinite(epoch.loss) for epoch in history)
     assert {weight.dtype for weight in model.parameters()} == {torch.float32}
+
+
+def test_the_record_of_an_epoch_holds_the_validation_loss_too():
+    model, validation = small_model(), random_digits(9, seed=2)
+    history = fit(model, random_digits(6), validation, epochs=1)
+    assert history[0].validation_loss == evaluate(model, validation).loss
+    assert fit(model, random_digits(6), epochs=1)[0].validation_loss is None
+
+
+def test_the_progress_bar_counts_steps_and_can_be_hidden(capsys, monkeypatch):
+    monkeypatch.delenv("TQDM_DISABLE", raising=False)
+    fit(small_model(), random_digits(7), epochs=2, batch_size=3, progress=True)
+    assert "6/6" in capsys.readouterr().err
+    fit(small_model(), random_digits(7), epochs=1)
+    assert capsys.readouterr().err == ""
+
+
+def test_batches_deal_out_every_digit_once_and_the_last_takes_what_is_left():
+    digits = Digits(torch.arange(7.0).reshape(7, 1, 1, 1) / 7, torch.arange(7))
+    dealt = list(training.batches(digits, 3, 0, torch.Generator().manual_seed(0)))
+    assert [len(labels) for _, labels in dealt] == [3, 3, 1]
+    images, labels = (torch.cat(parts) for parts in zip(*dealt, strict=True))
+    assert sorted(labels.tolist()) == list(range(7))
+    assert labels.tolist() != list(range(7))
+    assert (images.flatten() * 7).round().long().equal(labels)
+
+
+@pytest.mark.parametrize("config", [CONFIG, CapsNetConfig()], ids=["tiny", "paper"])
+def test_on_a_gpu_nothing_of_a_step_waits_for_a_value(config):
+    # Make-believe tensors on a make-believe GPU: they have shapes, and reading a value raises.
+    with FakeTensorMode():
+        with torch.device("cuda"):
+            model = CapsNet(config)
+            images = torch.rand(4, *config.image_shape)
+            labels = torch.zeros(4, dtype=torch.int64)
+        images = shift(images, 2)
+        output, loss = training.predict_and_score(model, images, labels)
+        assert loss.total.device.type == "cuda"
+        assert output.lengths.shape == (4, config.num_classes)
+        capsnet_loss(output, images, torch.rand(4, config.num_classes, device="cuda"))
+        model(images)
+        with pytest.raises(DataDependentOutputException):
+            loss.total.item()
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="trains on a CUDA device")
+def test_steps_on_a_gpu_do_not_synchronise():
+    model = small_model().cuda()
+    digits = random_digits(8).to("cuda")
+    optimizer = torch.optim.Adam(model.parameters(), fused=True)
+    generator = torch.Generator("cuda").manual_seed(0)
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        for images, labels in training.batches(digits, 3, 2, generator):
+            training.training_step(model, optimizer, images, labels, mixed_precision=True)
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+
+
+@pytest.mark.parametrize(
+    ("images", "labels", "said"),
+    [
+        (torch.full((2, 1, 17, 17), 255.0), torch.tensor([0, 1]), "divide bytes by 255"),
+        (torch.full((2, 1, 17, 17), math.nan), torch.tensor([0, 1]), "between 0 and 1"),
+        (torch.zeros(2, 1, 17, 17), torch.tensor([0, 3]), "between 0 and 2, got 0 to 3"),
+        (torch.zeros(2, 1, 17, 17), torch.tensor([-1, 1]), "got -1 to 1"),
+        (torch.zeros(2, 1, 17, 17), torch.tensor([1]), "a label for each"),
+    ],
+)
+def test_unfit_digits_are_refused_before_the_first_step(images, labels, said):
+    digits = Digits(images, labels)
+    for use in (fit, evaluate):
+        with pytest.raises(ValueError, match=said):
+            use(small_model(), digits)
 
 
 @pytest.mark.parametrize(
