@@ -4,12 +4,15 @@
 """
 
 import sys
+import time
+from dataclasses import asdict
 
 import torch
 
 from capsnet_tutorial import CapsNet, CapsNetConfig, evaluate, fit, sample_digits
 from capsnet_tutorial.layers import DigitCaps
 from capsnet_tutorial.mistakes import DigitCapsOverChildren
+from capsnet_tutorial.recipes import recipe_for
 from capsnet_tutorial.records import write_record
 
 AXES = {"parents": DigitCaps, "children": DigitCapsOverChildren}
@@ -19,9 +22,7 @@ def network(config: CapsNetConfig, axis: str, std: float, seed: int) -> CapsNet:
     """Build a network that routes over `axis`, with first weights W of spread `std`."""
     torch.manual_seed(seed)
     model = CapsNet(config)
-    layer = AXES[axis](
-        config.num_primary, config.primary_dim, config.num_classes, config.digit_dim
-    )
+    layer = AXES[axis](config.num_primary, config.primary_dim, config.num_classes, config.digit_dim)
     torch.nn.init.normal_(layer.weight, std=std)
     model.digit = layer
     return model
@@ -49,6 +50,29 @@ def axis_and_scale(epochs: int = 3, seed: int = 0) -> dict:
         "data": "sample digits: 4,000 to train, 1,000 held out; lengths on 200 of the 4,000",
         "epochs": epochs,
         "rows": rows,
+    }
+
+
+def small_on_mnist(seed: int = 0) -> dict:
+    """Train the small model on all of MNIST, as lesson 6 does where CAPSNET_DATA names a folder."""
+    recipe = recipe_for(torch.device("cpu"))
+    assert recipe.all_of_mnist, "set CAPSNET_DATA to the folder that holds MNIST/raw"
+    train, validation, test = recipe.load()
+    torch.manual_seed(seed)
+    model = CapsNet(recipe.config)
+    began = time.perf_counter()
+    history = fit(model, train, validation, **recipe.options, seed=seed, progress=True)
+    seconds = time.perf_counter() - began
+    wrong = int((evaluate(model, test).lengths.argmax(dim=1) != test.labels).sum())
+    return {
+        "seed": seed,
+        "data": recipe.data,
+        "recipe": asdict(recipe),
+        "seconds": round(seconds),
+        "threads": torch.get_num_threads(),
+        "wrong": wrong,
+        "total": len(test.labels),
+        "epochs": [epoch._asdict() for epoch in history],
     }
 
 
