@@ -32,6 +32,7 @@ def save_checkpoint(path: str | Path, model: CapsNet, **extra: Any) -> None:
 
     Raises:
         FileNotFoundError: if the folder doesn't exist.
+        TypeError: if `extra` holds anything but tensors and plain values.
     """
     path = Path(path)
     if not path.parent.is_dir():
@@ -45,6 +46,7 @@ def save_checkpoint(path: str | Path, model: CapsNet, **extra: Any) -> None:
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     try:
         torch.save(content, partial)
+        _check_plain(partial)
         partial.replace(path)
     finally:
         partial.unlink(missing_ok=True)
@@ -81,3 +83,12 @@ def load_checkpoint(path: str | Path, device: torch.device | str = "cpu") -> Che
     except (KeyError, TypeError, RuntimeError, ValueError) as error:
         raise ValueError(f"{path} is damaged: {error}") from None
     return Checkpoint(model.eval(), content["extra"])
+
+
+def _check_plain(path: Path) -> None:
+    """Refuse a file that `load_checkpoint` would refuse, before it takes the old one's place."""
+    if foreign := torch.serialization.get_unsafe_globals_in_checkpoint(path):
+        raise TypeError(
+            f"a checkpoint keeps tensors and plain values, not {', '.join(sorted(foreign))}: "
+            "turn them into numbers, texts, lists or dicts"
+        )

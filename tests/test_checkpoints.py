@@ -95,6 +95,15 @@ def test_a_failed_write_keeps_the_old_file_and_leaves_no_other(model, tmp_path, 
     assert load_checkpoint(path).extra == {"epoch": 1}
 
 
+def test_what_could_not_be_loaded_is_not_saved(model, tmp_path):
+    path = tmp_path / "a.pt"
+    save_checkpoint(path, model, epoch=1)
+    with pytest.raises(TypeError, match=r"not capsnet_tutorial\.capsnet\.CapsNetConfig"):
+        save_checkpoint(path, model, config=model.config)
+    assert [file.name for file in tmp_path.iterdir()] == ["a.pt"]
+    assert load_checkpoint(path).extra == {"epoch": 1}
+
+
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="saves from a CUDA device")
 def test_a_cpu_loads_what_cuda_saved(model, tmp_path):
     save_checkpoint(tmp_path / "a.pt", model.cuda(), noise=torch.zeros(2, device="cuda"))
