@@ -1,14 +1,16 @@
 """Wrong variants met in public code, beside the right ones: lessons and tests run them."""
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int, Shaped
 from torch import Tensor
 
-from capsnet_tutorial.capsnet import CapsNet
+from capsnet_tutorial.capsnet import CapsNet, CapsNetLoss, CapsNetOutput, capsnet_loss
 from capsnet_tutorial.data import Digits, move
 from capsnet_tutorial.layers import DigitCaps, PrimaryCaps
+from capsnet_tutorial.margin import class_presence
+from capsnet_tutorial.reconstruction import RECONSTRUCTION_WEIGHT
 from capsnet_tutorial.routing import RoutingTrace
-from capsnet_tutorial.squashing import squash
+from capsnet_tutorial.squashing import lengths, squash
 from capsnet_tutorial.training import evaluate, training_step
 
 CHILDREN, PARENTS = 1, 2
@@ -187,3 +189,121 @@ class PrimaryCapsByView(PrimaryCaps):
     def group(self, channels: Float[Tensor, "b c y x"]) -> Float[Tensor, "b i n"]:
         """Read channels as capsules by `primary_by_view`."""
         return primary_by_view(channels, channels.shape[1] // self.types)
+
+
+def margin_costs(
+    length: Float[Tensor, "b k"], targets: Shaped[Tensor, "..."], power: int = 2
+) -> Float[Tensor, "b k"]:
+    """Compute Equation 4 before its sum over the classes, from lengths; the paper's power is 2.
+
+    >>> margin_costs(torch.tensor([[0.0, 1.0]]), torch.tensor([0])).sum()  # 0.81 + 0.405
+    tensor(1.2150)
+    """
+    present = class_presence(targets, *length.shape).to(length)
+    too_short = (0.9 - length).clamp(min=0) ** power
+    too_long = (length - 0.1).clamp(min=0) ** power
+    return present * too_short + 0.5 * (1 - present) * too_long
+
+
+def margin_not_squared(
+    v_j: Float[Tensor, "b k m"], targets: Shaped[Tensor, "..."]
+) -> Float[Tensor, ""]:
+    """Take the margin loss without its squares.
+
+    The fault: the pull is as strong right beside the margin as far from it, and nine absent classes
+    outweigh the present one wherever all lengths are alike and above 0.1.
+
+    >>> margin_not_squared(torch.zeros(1, 10, 16), torch.tensor([3]))  # 0.81 is right
+    tensor(0.9000)
+    """
+    return margin_costs(lengths(v_j), targets, power=1).sum(dim=1).mean()
+
+
+def margin_of_softmax(
+    v_j: Float[Tensor, "b k m"], targets: Shaped[Tensor, "..."]
+) -> Float[Tensor, ""]:
+    """Take the margin loss of a softmax of the lengths.
+
+    The fault: with ten lengths in [0, 1] the true class gets a share of e / (e + 9) = 0.232 at
+    most, so the loss never falls below 0.446.
+
+    >>> margin_of_softmax(torch.zeros(1, 10, 16), torch.tensor([3]))  # 0.9 less 0.1, squared
+    tensor(0.6400)
+    """
+    return margin_costs(lengths(v_j).softmax(dim=1), targets).sum(dim=1).mean()
+
+
+def margin_mean(v_j: Float[Tensor, "b k m"], targets: Shaped[Tensor, "..."]) -> Float[Tensor, ""]:
+    """Average the margin loss over the classes where the paper adds it up.
+
+    The fault: with ten classes it is a tenth, so the reconstruction loss weighs ten times as much.
+
+    >>> margin_mean(torch.zeros(1, 10, 16), torch.tensor([3]))  # 0.81 is right
+    tensor(0.0810)
+    """
+    return margin_costs(lengths(v_j), targets).mean()
+
+
+def margin_by_plain_root(
+    v_j: Float[Tensor, "b k m"], targets: Shaped[Tensor, "..."]
+) -> Float[Tensor, ""]:
+    """Take the right margin loss of lengths that are a root written out by hand.
+
+    The fault: the root's slope at 0 is infinite, so one zero capsule makes its gradient NaN.
+
+    >>> margin_by_plain_root(torch.zeros(1, 10, 16), torch.tensor([3]))
+    tensor(0.8100)
+    """
+    return margin_costs((v_j**2).sum(dim=-1).sqrt(), targets).sum(dim=1).mean()
+
+
+def predict_over_batch(length: Float[Tensor, "b k"]) -> Int[Tensor, " b"]:
+    """Choose each image's class after a softmax of the lengths over the *batch*.
+
+    The fault: an image competes with its neighbours. Alone, it always gets class 0.
+
+    >>> predict_over_batch(torch.tensor([[0.1, 0.2, 0.9]]))
+    tensor([0])
+    """
+    return length.softmax(dim=0).argmax(dim=1)
+
+
+def reconstruction_mean(
+    reconstruction: Float[Tensor, "b c h w"], images: Float[Tensor, "b c h w"]
+) -> Float[Tensor, ""]:
+    """Average the squared errors over the pixels too, as `torch.nn.MSELoss` does.
+
+    The fault: with 784 pixels it is 1/784 of the paper's sum, and the weight of 0.0005 makes
+    nearly nothing of it.
+
+    >>> reconstruction_mean(torch.zeros(3, 1, 28, 28), torch.full((3, 1, 28, 28), 0.5))  # not 196
+    tensor(0.2500)
+    """
+    return (reconstruction - images).square().mean()
+
+
+def loss_with_mean(
+    output: CapsNetOutput, images: Float[Tensor, "b c h w"], targets: Shaped[Tensor, "..."]
+) -> CapsNetLoss:
+    """Take the network's loss with `reconstruction_mean` in its total.
+
+    Returns:
+        The total with the fault, and the two terms as they should be, to be compared.
+    """
+    right = capsnet_loss(output, images, targets)
+    mean = reconstruction_mean(output.reconstruction, images)
+    return right._replace(total=right.margin + RECONSTRUCTION_WEIGHT * mean)
+
+
+class CapsNetDrawingItsGuess(CapsNet):
+    """`CapsNet` that draws from its longest capsule in training, too.
+
+    The fault: as long as the network guesses wrongly, a capsule of another class learns to draw
+    the digit, and the true one learns nothing from it.
+    """
+
+    def decode(
+        self, capsules: Float[Tensor, "b k m"], labels: Shaped[Tensor, "..."] | None = None
+    ) -> Float[Tensor, "b c h w"]:
+        """Draw the longest capsule's class, whatever `labels` say."""
+        return super().decode(capsules)

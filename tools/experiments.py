@@ -6,14 +6,39 @@
 import sys
 import time
 from dataclasses import asdict
+from functools import partial
+from unittest.mock import patch
 
 import torch
+from torch.nn.functional import cross_entropy
 
-from capsnet_tutorial import CapsNet, CapsNetConfig, evaluate, fit, sample_digits
+from capsnet_tutorial import (
+    CapsNet,
+    CapsNetConfig,
+    capsnet_loss,
+    evaluate,
+    fit,
+    lengths,
+    margin_loss,
+    reconstruction_loss,
+    sample_digits,
+    split,
+    training,
+)
 from capsnet_tutorial.layers import DigitCaps, PrimaryCaps
-from capsnet_tutorial.mistakes import DigitCapsOverChildren, PrimaryCapsByView
+from capsnet_tutorial.mistakes import (
+    CapsNetDrawingItsGuess,
+    DigitCapsOverChildren,
+    PrimaryCapsByView,
+    loss_with_mean,
+    margin_mean,
+    margin_not_squared,
+    margin_of_softmax,
+)
 from capsnet_tutorial.recipes import recipe_for
 from capsnet_tutorial.records import write_record
+from capsnet_tutorial.thumbnails import pack_images
+from capsnet_tutorial.training import batches
 
 AXES = {"parents": DigitCaps, "children": DigitCapsOverChildren}
 
@@ -118,6 +143,97 @@ def small_on_mnist(seed: int = 0) -> dict:
         "wrong": wrong,
         "total": len(test.labels),
         "epochs": [epoch._asdict() for epoch in history],
+    }
+
+
+LOSSES = {
+    "weight 0.5": margin_loss,
+    **{f"weight {w}": partial(margin_loss, lambda_=w) for w in (0, 1, 5)},
+    "not squared": margin_not_squared,
+    "of a softmax": margin_of_softmax,
+    "mean": margin_mean,
+    "cross-entropy": lambda v_j, labels: cross_entropy(lengths(v_j), labels),
+}
+
+
+def class_losses(epochs: int = 3, seeds: tuple[int, ...] = (0, 1, 2), first: int = 80) -> dict:
+    """Train the small network without its decoder by several losses of the lengths alone."""
+    train, validation = split(sample_digits()[0], 500)
+    rows = []
+    for name, loss in LOSSES.items():
+        accuracies, present, absent = [], [], []
+        for seed in seeds:
+            torch.manual_seed(seed)
+            model = CapsNet(CapsNetConfig.small(reconstruction=False))
+            optimizer = torch.optim.Adam(model.parameters())
+            generator = torch.Generator().manual_seed(seed)
+            for _ in range(epochs):
+                for images, labels in batches(train, 50, 2, generator):
+                    v_j, length, _ = model(images)
+                    if seed == seeds[0] and len(present) < first:
+                        of_label = length.gather(1, labels[:, None])
+                        present.append(round(of_label.mean().item(), 4))
+                        rest = (length.sum(dim=1, keepdim=True) - of_label) / 9
+                        absent.append(round(rest.mean().item(), 4))
+                    optimizer.zero_grad()
+                    loss(v_j, labels).backward()
+                    optimizer.step()
+            judged = evaluate(model, validation)
+            accuracies.append(judged.accuracy)
+            print(name, seed, accuracies[-1], flush=True)
+        of_label = judged.lengths.gather(1, validation.labels[:, None])
+        ends = of_label.mean().item(), (judged.lengths.sum() - of_label.sum()).item() / 4500
+        rows.append(
+            {"loss": name, "accuracies": accuracies, "lengths": ends}
+            | {"first_present": present, "first_absent": absent}
+        )
+    return {
+        "seed": list(seeds),
+        "data": "sample digits: 3,500 to learn from, 500 to judge by; the first steps of seed 0",
+        "epochs": epochs,
+        "rows": rows,
+    }
+
+
+DRAWING = {
+    "sum": (CapsNet, True, capsnet_loss),
+    "mean": (CapsNet, True, loss_with_mean),
+    "guess": (CapsNetDrawingItsGuess, True, capsnet_loss),
+    "no decoder": (CapsNet, False, capsnet_loss),
+}
+DRAWING_RECIPE = {"epochs": 8, "batch_size": 25, "learning_rate": 2e-3, "max_shift": 0}
+"""What lesson 4 trains by; chosen on 500 of the training digits."""
+
+
+def drawing(seeds: tuple[int, ...] = (0, 1, 2)) -> dict:
+    """Train as lesson 4 does; with the mean for the sum; drawing the guess; without a decoder."""
+    train, held_out = sample_digits()
+    firsts = [int((held_out.labels == k).nonzero()[0]) for k in range(10)]
+    rows = []
+    for name, (kind, decoder, loss) in DRAWING.items():
+        row = {"variant": name, "accuracies": [], "sse": [], "first_epoch_wrong": []}
+        for seed in seeds:
+            torch.manual_seed(seed)
+            model = kind(CapsNetConfig.small(reconstruction=decoder))
+            with patch.object(training, "capsnet_loss", loss):
+                history = fit(model, train, **DRAWING_RECIPE, seed=seed)
+            row["accuracies"].append(evaluate(model, held_out).accuracy)
+            row["first_epoch_wrong"].append(1 - history[0].accuracy)
+            if decoder:
+                # From the true class's capsule, whatever the network drew from in training.
+                with torch.no_grad():
+                    capsules = model(held_out.images).capsules
+                    drawn = CapsNet.decode(model, capsules, held_out.labels)
+                row["sse"].append(reconstruction_loss(drawn, held_out.images).item())
+                if seed == seeds[0]:
+                    row["pictures"] = pack_images(drawn[firsts])
+            print(name, seed, row["accuracies"][-1], row["sse"][-1:], flush=True)
+        rows.append(row)
+    return {
+        "seed": list(seeds),
+        "data": "sample digits: 4,000 to train, 1,000 held out; the small network",
+        **DRAWING_RECIPE,
+        "rows": rows,
     }
 
 
