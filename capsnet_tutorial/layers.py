@@ -37,12 +37,15 @@ class PrimaryCaps(nn.Module):
         self.types = types
         self.conv = nn.Conv2d(in_channels, types * dim, KERNEL_SIZE, stride=PRIMARY_STRIDE)
 
-    def forward(self, features: Float[Tensor, "b c h w"]) -> Float[Tensor, "b i n"]:
-        """Turn features `[b, c, h, w]` into capsules `[b, i, n]`, i = (type, row, column)."""
+    def group(self, channels: Float[Tensor, "b c y x"]) -> Float[Tensor, "b i n"]:
+        """Read channels `[b, t·n, y, x]` as capsules `[b, i, n]`, i = (type, row, column)."""
         # Channels 8t to 8t + 7 at one place are one capsule; a bare view would take eight
         # neighbouring pixels of one channel instead.
-        u = rearrange(self.conv(features), "b (t n) y x -> b (t y x) n", t=self.types)
-        return squash(u)
+        return rearrange(channels, "b (t n) y x -> b (t y x) n", t=self.types)
+
+    def forward(self, features: Float[Tensor, "b c h w"]) -> Float[Tensor, "b i n"]:
+        """Turn features `[b, c, h, w]` into squashed capsules `[b, i, n]`."""
+        return squash(self.group(self.conv(features)))
 
 
 class DigitCaps(nn.Module):

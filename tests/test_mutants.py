@@ -69,8 +69,8 @@ MUTANTS = {
     "a bare view in the primary capsules": Mutant(
         "layers",
         "layers",
-        'rearrange(self.conv(features), "b (t n) y x -> b (t y x) n", t=self.types)',
-        "(x := self.conv(features)).reshape(len(x), -1, x.shape[1] // self.types)",
+        'rearrange(channels, "b (t n) y x -> b (t y x) n", t=self.types)',
+        "channels.reshape(len(channels), -1, channels.shape[1] // self.types)",
     ),
     # MSELoss averages over pixels and makes the weight 0.0005 a weight of nearly nothing.
     "a mean for the sum over pixels": Mutant(

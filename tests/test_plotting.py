@@ -9,7 +9,14 @@ import pytest
 import torch
 from matplotlib.figure import Figure
 
-from capsnet_tutorial import pictures, plotting, plotting_routing, plotting_training
+from capsnet_tutorial import (
+    pictures,
+    plotting,
+    plotting_capsnet,
+    plotting_decades,
+    plotting_routing,
+    plotting_training,
+)
 from capsnet_tutorial.pictures import Picture
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -36,6 +43,29 @@ DRAW = {
     ),
     "confusion": lambda: plotting_training.confusion(torch.eye(10).long() * 1000 + MISREAD),
     "one-prediction": lambda: plotting_training.one_prediction(DIGITS[0], torch.arange(10) / 10),
+}
+DRAW |= {
+    "architecture": lambda: plotting_capsnet.architecture(
+        {
+            "image": (1, 20, 24),
+            "features": (64, 12, 16),
+            "primary capsules": (64, 8),
+            "digit capsules": (10, 16),
+            "drawn image": (1, 20, 24),
+        }
+    ),
+    "capsule-cover": lambda: plotting_capsnet.capsule_cover(
+        {"by place": torch.tensor([[0, 1, 2], [1, 1, 2]])}, channels=2, grid=(2, 3)
+    ),
+    "first-lengths": lambda: plotting_decades.first_lengths(
+        [36, 72], {"our rule": [0.02, 0.03], "always 1": [0.1, 0.4]}
+    ),
+    "loss-terms": lambda: plotting_decades.loss_terms(
+        {"margin": [0.8, 0.1, 0.0], "reconstruction": [0.1, 0.08, 0.05]}
+    ),
+    "weights-and-work": lambda: plotting_capsnet.weights_and_work(
+        {"convolution": (1, 9), "decoder": (3, 1)}
+    ),
 }
 GROUNDS = ("#fffdf9", "#14181d")  # of theme/tutorial.css
 
@@ -103,6 +133,11 @@ def test_text_alternatives_are_made_from_the_data():
     assert "2.0 becomes 0.50, 1.0 becomes 0.25" in DRAW["before-and-after"]().alt
     assert "from 0.00 to 0.96" in DRAW["squash-curve"]().alt
     assert "child 1 guesses (0.6, 0.8)" in DRAW["prediction-arrows"]().alt
+    assert "features, 64×12×16" in DRAW["architecture"]().alt
+    assert "by place: (0, 1, 2), (1, 1, 2)." in DRAW["capsule-cover"]().alt
+    assert "always 1: 0.1 to 0.4." in DRAW["first-lengths"]().alt
+    assert "margin: from 0.8 to 0." in DRAW["loss-terms"]().alt
+    assert "decoder: 75.0% and 10.0%." in DRAW["weights-and-work"]().alt
     assert "Round 3: child 0 gives 0.25, 0.25" in DRAW["coupling-rounds"]().alt
     assert DRAW["digits"]().alt == "Read: 4, read as 9, 7."
     assert "3,500 to learn from, 1,000 to judge by" in DRAW["piles"]().alt
