@@ -141,15 +141,15 @@ def describe_run(record: dict[str, Any] | None) -> str:
     """Say in words what a record of `write_run` holds, or that there is none.
 
     >>> describe_run(None)
-    'No run on a GPU has been recorded yet.'
+    'No such run has been recorded yet.'
     """
     if record is None:
-        return "No run on a GPU has been recorded yet."
+        return "No such run has been recorded yet."
     low, high = wilson_interval(record["wrong"], record["total"])
     return (
-        f"Recorded on one {record['hardware']}, with torch {record['torch']}: "
-        f"{record['wrong']} of {record['total']:,} test digits wrong, an error of "
-        f"{record['wrong'] / record['total']:.2%} (95% interval {low:.2%} to {high:.2%}), after "
-        f"{len(record['epochs'])} epochs and {record['seconds']:,.0f} seconds, seed "
-        f"{record['seed']}; {record['data']}."
+        f"{record['wrong']} of {record['total']:,} test digits wrong: "
+        f"{record['wrong'] / record['total']:.2%}\n"
+        f"95% interval: {low:.2%} to {high:.2%}\n"
+        f"{len(record['epochs'])} epochs in {record['seconds']:,.0f} seconds, seed "
+        f"{record['seed']}\n{record['data']}\n{record['hardware']}, torch {record['torch']}"
     )

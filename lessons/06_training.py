@@ -178,7 +178,7 @@ history = fit(model, train, validation, **options)
 seconds = time.perf_counter() - began
 
 # %% [markdown]
-# What each epoch did: the mean loss, the share of mistakes in training, and the same two on the digits that were set aside. The loss is printed in its two parts as well, so that you see which of them falls. The reconstruction loss stands before its weight of 0.0005.
+# What each epoch did: the margin loss, the reconstruction loss before its weight of 0.0005, and the total of both; then the total and the share of mistakes on the digits that were set aside. With the two losses apart, you see which of them falls.
 
 # %%
 print("epoch  margin  recon.   loss | set aside: loss  error")
@@ -242,7 +242,7 @@ print(f"95% interval: {low:.2%} to {high:.2%}")
 #
 # Those networks learned from 60,000 digits. The right column says what ours is. A small network that learned from a few thousand digits can't be compared with the table, and a figure without such a line beside it can't be compared with anything.
 #
-# Below it stand two recorded runs: the full network on a GPU, if somebody has made that run, and the small network on all of MNIST without a GPU.
+# Below it stand two recorded runs: the full network on a GPU, if somebody has made that run, and the small network without a GPU, both on all of MNIST.
 
 # %%
 print(recipe)
@@ -255,8 +255,13 @@ print(f"({100 * low:.2f} to {100 * high:.2f})")
 from capsnet_tutorial.recipes import GPU_RECORD, describe_run
 from capsnet_tutorial.records import find_record
 
-print("Full network:", describe_run(find_record(GPU_RECORD)))
-print("Small network:", describe_run(find_record("small_on_mnist")))
+names = {
+    "full network, on a GPU": GPU_RECORD,
+    "small network, on a CPU": "small_on_mnist",
+}
+for name, record in names.items():
+    print(f"all of MNIST, {name}:")
+    print(describe_run(find_record(record)), end="\n\n")
 
 # %% [markdown]
 # ### Which digits are taken for which
@@ -392,6 +397,10 @@ def train_with(test_labels, by_test_loss):
     else:
         fit(net, part, held, epochs=1)
     return net.digit.weight
+
+
+# %%
+show_code(mistakes.fit_by_test_loss)
 
 
 # %% [markdown]
@@ -564,4 +573,4 @@ else:
 # - Report the last epoch, its count of mistakes, and an interval; and beside it network, digits, seed, device and versions.
 # - A loss is not an error rate, and the best of many tries on the test digits is not a result.
 #
-# This was the last lesson. [The first one](01_squashing.ipynb) ends where this network's capsules begin. From here, change something: the number of routing iterations, the weight of the reconstruction, the size of the network. Choose by the second pile.
+# This was the last lesson. From here on, change something: the number of routing iterations, the weight of the reconstruction, the size of the network. Choose by the second pile.

@@ -102,10 +102,12 @@ def test_a_recorded_run_says_all_that_it_takes_to_repeat_it(tmp_path, monkeypatc
 def test_a_recorded_run_is_told_in_words(tmp_path, monkeypatch):
     _, record = recorded(tmp_path, monkeypatch)
     said = describe_run(record)
-    assert "21 of 1,000 test digits wrong, an error of 2.10%" in said
-    assert "95% interval 1.38% to 3.19%" in said
-    assert "2 epochs and 61 seconds, seed 7" in said
-    assert "No run on a GPU" in describe_run(None)
+    assert "21 of 1,000 test digits wrong: 2.10%" in said
+    assert "95% interval: 1.38% to 3.19%" in said
+    assert "2 epochs in 61 seconds, seed 7" in said
+    assert torch.__version__ in said
+    assert max(map(len, said.splitlines())) < 80
+    assert "No such run has been recorded" in describe_run(None)
 
 
 def test_the_gpus_record_has_the_name_that_the_lesson_looks_for():

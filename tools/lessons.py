@@ -68,6 +68,7 @@ def execute(lesson: Path, timeout: int = 900, gpu: bool = False) -> Any:
         environment = {
             "IPYTHONDIR": scratch,  # nobody's own start-up files
             "OMP_NUM_THREADS": "2",  # sums don't depend on how many cores there are
+            "OMP_WAIT_POLICY": "PASSIVE",  # a thread that waits leaves its core to others
             "PYTHONHASHSEED": "0",
             "PYTHONPATH": str(lesson.parent.parent),
             "TQDM_DISABLE": "1",  # progress bars go to stderr
