@@ -372,4 +372,4 @@ solution(squash(vectors))
 # - The slope is largest at $1/\sqrt{3}$ and vanishes at both ends.
 # - Divide by one plus the square, never by the length, and square in float32.
 #
-# **Next** comes routing by agreement: where the total input $s_j$ comes from, and how capsules below decide to which capsule above they belong.
+# **Next** comes [routing by agreement](02_routing.ipynb): where the total input $s_j$ comes from, and how capsules below decide to which capsule above they belong.

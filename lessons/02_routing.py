@@ -405,4 +405,4 @@ solution(a_ij)
 # - For each child the couplings add up to 1. In the first round all are equal.
 # - The softmax's axis and the scale of the first weights belong together.
 #
-# Next: the margin loss, which says how long each parent should be.
+# **Next**: [the margin loss](03_margin.ipynb), which says how long each parent should be.
