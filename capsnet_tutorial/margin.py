@@ -46,8 +46,8 @@ def margin_loss(
     """
     if v_j.ndim != 3 or len(v_j) == 0:
         raise ValueError(
-            "v_j must have the axes [batch, class, component] and hold at least one image, "
-            f"got shape {tuple(v_j.shape)}"
+            "v_j must have the axes [batch, class, component] and hold "
+            f"at least one image, got shape {tuple(v_j.shape)}"
         )
     length = lengths(at_least_float32(v_j))
     present = class_presence(targets, *length.shape).to(length)

@@ -3,6 +3,7 @@
 import torch
 from jaxtyping import Float, Int, Shaped
 from torch import Tensor
+from torch.optim.lr_scheduler import ReduceLROnPlateau
 
 from capsnet_tutorial.capsnet import CapsNet, CapsNetLoss, CapsNetOutput, capsnet_loss
 from capsnet_tutorial.data import Digits, move
@@ -161,12 +162,13 @@ def fit_by_test_loss(model: CapsNet, train: Digits, test: Digits, epochs: int) -
         The learning rate of each epoch.
     """
     optimizer = torch.optim.Adam(model.parameters())
-    scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, patience=0)
+    scheduler = ReduceLROnPlateau(optimizer, patience=0)
     rates = []
     for _ in range(epochs):
         rates += scheduler.get_last_lr()
-        for images, labels in zip(*(part.split(50) for part in train), strict=True):
-            training_step(model, optimizer, images, labels)
+        parts = (part.split(50) for part in train)
+        for batch in zip(*parts, strict=True):
+            training_step(model, optimizer, *batch)
         scheduler.step(evaluate(model, test).loss)
     return rates
 

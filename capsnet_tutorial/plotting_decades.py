@@ -24,11 +24,10 @@ def first_lengths(counts: list[int], lengths: dict[str, list[float]]) -> Picture
     """
     figure = Figure(figsize=(WIDTH, 3.3), layout="constrained")
     axes = figure.subplots()
-    # Names stand at the lines' starts, where they are far apart.
     for (name, means), (color, line) in zip(lengths.items(), SERIES, strict=False):
         axes.plot(counts, means, color=color, ls=line, marker="o", ms=5)
-        axes.text(counts[0] / 1.2, means[0], name, ha="right", va="center")
-    axes.set(xscale="log", yscale="log", xlim=(counts[0] / 5, counts[-1] * 1.3))
+        axes.text(counts[-1] * 1.2, means[-1], name, va="center")
+    axes.set(xscale="log", yscale="log", xlim=(counts[0] / 1.2, counts[-1] * 5))
     axes.set(xlabel="capsules below", ylabel="mean length")
     axes.minorticks_off()
     axes.set_xticks(counts, [str(count) for count in counts])
@@ -76,5 +75,5 @@ def loss_terms(terms: dict[str, list[float]], floor: float = 1e-4) -> Picture:
 
 def _decades(axes: Axes, lowest: float) -> None:
     """Mark the powers of ten up the axis, from the one at or below `lowest` to 1."""
-    ticks = [10.0**-k for k in range(math.ceil(-math.log10(lowest)), -1, -1)]
-    axes.set_yticks(ticks, [f"{tick:g}" for tick in ticks])
+    powers = range(math.ceil(-math.log10(lowest)), -1, -1)
+    axes.set_yticks([10.0**-k for k in powers], [f"{10.0**-k:.{k}f}" for k in powers])

@@ -9,7 +9,6 @@
 # ---
 
 # %% [markdown]
-# %% [markdown]
 # # The margin loss
 #
 # A network learns by making one number smaller: the **loss**. In a capsule network this number says, for each class, how far its capsule is from the length that it should have.
@@ -77,7 +76,7 @@ assert abs(margin_loss(v_j, torch.tensor([1])) - if_1) < 1e-6
 # %% [markdown]
 # Two more losses are worth knowing by heart, because you will meet them in logs. Take ten classes, one of them there.
 #
-# If all ten capsules are **zero**, the nine absent ones are fine, and the present one costs $0.9^2 = 0.81$. A loss that stays at 0.81 is that of a network whose capsules are all dead.
+# If all ten capsules are **zero**, the nine absent ones are fine, and the present one costs $0.9^2 = 0.81$. A loss that stays near 0.81 hints at a network whose capsules are all dead.
 #
 # If all ten have length **1**, the present one is fine. Each of the other nine costs half of $0.9^2$, and together they cost 3.645.
 
@@ -96,7 +95,10 @@ for capsules, expected in ((all_zero, 0.81), (all_one, 3.645)):
 # This is Equation 4, the loss of class $k$:
 #
 # $$
-# L_k = T_k \max(0,\, m^+ - \lVert v_k \rVert)^2 + \lambda\, (1 - T_k) \max(0,\, \lVert v_k \rVert - m^-)^2
+# \begin{aligned}
+# L_k = {} & T_k \max(0,\, m^+ - \lVert v_k \rVert)^2 \\
+# & {} + \lambda\, (1 - T_k) \max(0,\, \lVert v_k \rVert - m^-)^2
+# \end{aligned}
 # $$
 #
 # | Symbol | Meaning | Value |
@@ -202,7 +204,7 @@ assert torch.allclose(squared[1], (length - 0.1).clamp(min=0))
 #
 # Suppose the length is 0.3. The one pulls with $2 \cdot 0.6 = 1.2$. With $\lambda = 1$ the nine together pull with $9 \cdot 2 \cdot 0.2 = 3.6$, three times as hard. With $\lambda = 0.5$ it is half of that.
 #
-# The paper says what would happen otherwise: the first steps would shrink all the capsules.
+# Section 3 of the paper gives the reason: without a smaller weight, the first steps would shrink all the capsules.
 
 
 # %%
@@ -222,7 +224,11 @@ for lambda_ in (0.5, 1):
 #
 # $$
 # 2\,(0.9 - n) = 9 \lambda \cdot 2\,(n - 0.1)
-# \quad\text{gives}\quad
+# $$
+#
+# Solved for the length $n$:
+#
+# $$
 # n = \frac{0.9 + 0.9 \lambda}{1 + 9 \lambda}
 # $$
 #
@@ -288,7 +294,7 @@ first_steps(runs, balance)
 # %% [markdown]
 # Does λ make a better network? The table counts the digits named rightly after three passes, out of 500 that were set aside from training.
 #
-# - With 0 nothing is learned. Nobody asks an absent class to be short, so all capsules are long for every image.
+# - With 0 hardly anything is learned. Nobody asks an absent class to be short, so all capsules are long for every image.
 # - With 5 all capsules are held near 0.1, learning starts late, and it is behind.
 # - Between 0.5 and 1 the difference is two or three digits in each seed. That is too few to call one of them better.
 #

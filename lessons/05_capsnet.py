@@ -31,8 +31,7 @@ steps["features"] = model.conv(steps["image"]).relu()
 steps["primary capsules"] = u = model.primary(steps["features"])
 steps["digit capsules"] = v = model.digit(u)
 steps["drawn image"] = model.decode(v)
-shapes = {name: x.shape[1:] for name, x in steps.items()}
-plotting_capsnet.architecture(shapes)
+plotting_capsnet.architecture({k: x[0].shape for k, x in steps.items()})
 
 # %% [markdown]
 # ## Idea: from strokes to parts to digits
@@ -40,7 +39,7 @@ plotting_capsnet.architecture(shapes)
 # Read the picture from top to bottom.
 #
 # - A first **convolution** finds strokes. It slides a window of 9×9 pixels over the image, and 256 filters answer at each place.
-# - A second convolution makes parts out of strokes. Its answers are bundled into arrows: these are the **primary capsules**, the first layer that points somewhere.
+# - A second convolution makes parts out of strokes. Its answers are bundled into arrows: these are the **primary capsules**, the first capsules in the network.
 # - Every primary capsule makes a guess about every digit. **Routing** finds the digits on which the guesses agree: ten **digit capsules**.
 # - The longest digit capsule is the answer. The **decoder** draws the image again from that one capsule.
 #
@@ -186,9 +185,9 @@ capsule_cover(covers, channels=8, grid=(6, 6))
 #
 # We trained the small network in both ways: three passes over 4,000 digits, judged on 1,000 others, with three seeds.
 #
-# **The bare view costs no accuracy here.** It was no worse in any of the three runs. The layers around it simply learn other features.
+# **The bare view costs no accuracy here.** It was no worse in any of the three runs. Presumably the layers around it learn other features.
 #
-# So no accuracy will ever show you this mistake. What it costs is the meaning: the type of a capsule, its place, and all that is said about parts and wholes. Only a test with numbered channels tells the two apart.
+# So the accuracy does not show you this mistake. What it costs is the meaning: the type of a capsule, its place, and all that is said about parts and wholes. Only a test with numbered channels tells the two apart.
 
 # %%
 from capsnet_tutorial.records import read_record
@@ -250,7 +249,7 @@ print(lengths(example(children))[0].detach())
 # %% [markdown]
 # ### Do not repeat W for every image
 #
-# All images share the matrices. Code without `einsum` often repeats $W$ for each image of the batch, to multiply the two. For 100 images, that copy is eight times the size of the guesses themselves.
+# All images share the matrices. Code without `einsum` may repeat $W$ for each image of the batch, to multiply the two. For 100 images, that copy is eight times the size of the guesses themselves.
 #
 # Why eight? Per image, $W$ has 16 × 8 numbers for a pair where $\hat{u}$ has 16. In training the copy is also kept until the gradients are done.
 
@@ -332,7 +331,7 @@ print("the four counts agree")
 # %% [markdown]
 # **94% of the multiplications are in one convolution**, and it isn't the first one. Capsule networks are said to be slow because of routing. By this count, routing is half a percent of the work.
 #
-# Operations are not seconds, though. Routing does little with each number that it fetches from memory, so its share of the time is larger than its share of the operations. But whoever wants a cheaper network has to start with the convolution: with 64 channels and 8 types in place of 256 and 32, as in our small network, it does a sixteenth of the work.
+# Operations are not seconds, though. Routing does little with each number that it fetches from memory, so its share of the time can be much larger than its share of the operations. But whoever wants a cheaper network has to start with the convolution: with 64 channels and 8 types in place of 256 and 32, as in our small network, it does a sixteenth of the work.
 
 # %%
 from capsnet_tutorial.plotting_capsnet import weights_and_work
@@ -348,7 +347,7 @@ weights_and_work(
 # %% [markdown]
 # ## Other images
 #
-# Nothing is fixed to 28×28 grey pixels. `CapsNetConfig` holds the sizes, and the rest is computed from them. Images with three colours change the first convolution only. Larger images give more places, and so more primary capsules and more matrices.
+# Nothing is fixed to 28×28 grey pixels. `CapsNetConfig` holds the sizes, and the rest is computed from them. Three colours change the first convolution and the decoder only. Larger images give more places, and so more primary capsules and more matrices.
 #
 # The small network is the one that we train on a CPU: a quarter of the channels and of the types.
 
@@ -445,7 +444,7 @@ first_lengths(counts, starts)
 # %% [markdown]
 # ## Three properties to test
 #
-# Each of these holds for a rightly built network before it has learned anything. Public code has failed each of them.
+# Each of these holds for a rightly built network before it has learned anything. Of the fifteen implementations, three fail the first one, and eight have a squash that fails the last.
 #
 # - **A batch equals its items one by one.** No image may depend on its neighbours.
 # - **The order of the images doesn't matter.** If they are swapped, so are the answers.
@@ -584,12 +583,12 @@ except TypeError as error:
 #
 # </details>
 #
-# **2.** Why do colour images add so few weights?
+# **2.** An image has three colours in place of one, and the same size. Which parts of the network get more weights?
 #
 # <details>
 # <summary>Answer</summary>
 #
-# Only the first convolution sees colours. Two more channels cost 2 × 81 × 256 = 41,472 weights, as long as the image's size is the same. The decoder draws three colours too, and that costs more: 1025 for each number that it has to draw.
+# The first convolution, which sees the colours, and the decoder, which draws them. Two more channels cost the convolution 2 × 81 × 256 = 41,472 weights. The decoder pays more: 1,025 for each of the 2 × 784 numbers that it draws in addition, together 1,607,200.
 #
 # </details>
 #
