@@ -43,8 +43,8 @@ lint: .venv/dev  ## check style and formatting
 pins: .venv/tests .venv/dev  ## rewrite constraints.txt from what .venv holds
 	$(BIN)/python tools/pins.py
 
-clean:  ## remove .venv and everything that was built
-	rm -rf .venv theme/node_modules site playground
+clean:  ## remove .venv and everything that was built, but not your playground/
+	rm -rf .venv theme/node_modules site
 
 .venv/ready:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 12))' || { echo "Python 3.12 or newer is needed, and $(PYTHON) is $$($(PYTHON) --version 2>&1): install it from https://www.python.org/downloads/ and run make PYTHON=python3.12 again." >&2; exit 1; }

@@ -90,7 +90,7 @@ capsule_table(capsules[four], masked, names)
 #
 # The running example has three parents. In the lesson on routing they came out as on the right. Which one may draw? There are two answers.
 #
-# - **By label.** Somebody told us the true class. Say it is class 1. Keep that row, and set rows 0 and 2 to zero, however long they are.
+# - **By label.** Somebody told us the true class. Say it is class 2. Keep that row, and set rows 0 and 1 to zero, however long they are.
 # - **By prediction.** Nobody told us. Keep the longest. That is row 0.
 
 # %%
@@ -110,7 +110,7 @@ def show(rows):
     return [tuple(round(x, 3) for x in row) for row in rows]
 
 
-print("by label 1:   ", show(reference.mask_capsules(v_j, 1)))
+print("by label 2:   ", show(reference.mask_capsules(v_j, 2)))
 print("by prediction:", show(reference.mask_capsules(v_j)))
 
 # %% [markdown]
@@ -182,15 +182,14 @@ show_code(mask_capsules)
 # %%
 from capsnet_tutorial import reconstruction_loss
 
-some, drawings = capsules[:50], by_label[:50]
+some = capsules[:50]
 for chosen in (labels[:50], None):
     each = [None] * 50 if chosen is None else chosen.tolist()
-    pairs = zip(some.tolist(), each, strict=True)
-    loops = [reference.mask_capsules(v, k) for v, k in pairs]
-    assert torch.equal(mask_capsules(some, chosen), torch.tensor(loops))
-pairs = (x[:50].flatten(1).tolist() for x in (drawings, images))
+    loops = map(reference.mask_capsules, some.tolist(), each)
+    assert mask_capsules(some, chosen).equal(torch.tensor([*loops]))
+pairs = (x[:50].flatten(1).tolist() for x in (by_label, images))
 sums = map(reference.reconstruction_loss, *pairs)
-loss = reconstruction_loss(drawings, images[:50]).item()
+loss = reconstruction_loss(by_label[:50], images[:50]).item()
 assert abs(loss - sum(sums) / 50) < 1e-3
 print(f"both agree: {loss:.2f} on average over 50 images")
 
@@ -217,13 +216,13 @@ print(f"{count:,} parameters")
 #
 # Once there is no label, the **prediction** chooses. That is the case for every digit that somebody writes tomorrow. `model(images)` does this, and `model(images, labels)` does the other.
 #
-# Take the three capsules from above, where the prediction, 0, is wrong and the label is 1. Let a decoder draw from them, and ask which capsule gets a gradient.
+# Take the three capsules from above, where the prediction, 0, is wrong and the label is 2. Let a decoder draw from them, and ask which capsule gets a gradient.
 
 # %%
 torch.manual_seed(0)
 tiny = Decoder(num_classes=3, digit_dim=2, image_shape=(1, 2, 2))
 target = torch.tensor(pixels).reshape(1, 1, 2, 2)
-for name, label in (("label 1", torch.tensor([1])), ("guess", None)):
+for name, label in (("label 2", torch.tensor([2])), ("guess", None)):
     v = torch.tensor([v_j], requires_grad=True)
     loss = reconstruction_loss(tiny(mask_capsules(v, label)), target)
     loss.backward()
@@ -246,7 +245,7 @@ rows = {
     "drawn as\nguessed": by_guess[m],
     "drawn as\nlabelled": by_label[m],
 }
-captions = [f"{labels[k]}, read\nas {guesses[k]}" for k in m]
+captions = [f"{labels[k]}\nas {guesses[k]}" for k in m]
 picture_rows(rows, captions, "Misread digits, drawn in two ways")
 
 # %% [markdown]
@@ -270,8 +269,6 @@ assert other[missed].mean() < errors[missed].mean()
 # The next cell draws them. `moved` holds 16 times 11 copies of the ten capsules.
 
 # %%
-from capsnet_tutorial.plotting_reconstruction import perturbations
-
 digit = 8
 eights = labels == digit
 v = capsules[eights & right][0]
@@ -285,10 +282,14 @@ with torch.no_grad():
 pictures = pictures.unflatten(0, (16, 11))
 
 # %%
+from capsnet_tutorial.plotting_reconstruction import perturbations
+
 perturbations(pictures, offsets.tolist(), digit)
 
 # %% [markdown]
-# **What is seen.** WHATISSEEN
+# **What is seen.** Rows 3 and 13 lean the 8: in row 3 it starts upright and ends slanted, in row 13 the other way round. Row 9 makes it narrow, and row 6 wide. Row 4 does two things at once: a thin, slanted 8 becomes an upright, wide one. Row 2 changes hardly anything. No row changes the stroke's thickness alone.
+#
+# Which row does what is chance. Another seed, or a processor that rounds differently, deals the properties out anew. On your computer the rows may have changed places.
 
 # %% [markdown]
 # ### Does one of them measure slant?
@@ -333,7 +334,7 @@ from capsnet_tutorial.plotting_reconstruction import scatter
 scatter(x, y, (f"dimension {best} of the capsule", "slant"), r)
 
 # %% [markdown]
-# Going together isn't yet causing. So look at the drawings once more: when this dimension alone is moved, the drawn 8 should lean. It does, and the last row says in which direction.
+# Going together isn't yet causing. So look at the drawings once more: when this dimension alone is moved, the drawn 8 should lean. It does: compare the first and the last slant.
 #
 # Is this "the slant dimension"? Not quite. Others go with slant as well, as the first line shows, and this one changes the width on its way. Nobody asked the network to give each property a number of its own, and it didn't.
 
@@ -356,14 +357,14 @@ assert (ends[-1] - ends[0]) * r > 0
 #
 # To mend it, sum. Or multiply the mean by 0.392, which is 784 times 0.0005. Several others do just that.
 #
-# How much of the capsules' gradient is left? This cell takes it on 100 digits, from the untrained network.
+# How much of the capsules' gradient is left? This cell takes it on 100 digits, from the trained network. The last line is the one before it, divided by 784.
 
 # %%
 from capsnet_tutorial import margin_loss, mistakes
 
 batch, truth = train.images[::40], train.labels[::40]
-v = untrained(batch).capsules.detach().requires_grad_()
-drawn = untrained.decode(v, truth)
+v = model(batch).capsules.detach().requires_grad_()
+drawn = model.decode(v, truth)
 ours = reconstruction_loss(drawn, batch)
 wrong = mistakes.reconstruction_mean(drawn, batch)
 terms = {"margin loss": margin_loss(v, truth)}
@@ -378,6 +379,8 @@ for name, term in terms.items():
 # This run was recorded: the small network, trained four times as at the top of this page, with one thing changed each time, and one seed.
 #
 # Look at the mistakes first: 25 or 26 in a thousand, all four times. At this size and with one seed, they say nothing about which way is better. The drawings do differ. With the mean, their squared error on new digits is 40; with the sum it is 30.
+#
+# What is an error of 40 worth? The last cell compares it with no drawing at all: for each digit, it takes the mean of all training digits of its class. That gives 41. So with the mean in the loss, a capsule says hardly more than its class.
 
 # %%
 from capsnet_tutorial.records import read_record
@@ -401,6 +404,17 @@ rows = {"digit": images[first]} | {
     for name in ("sum", "mean", "guess")
 }
 picture_rows(rows, what="Digits, drawn by networks trained in 3 ways")
+
+# %%
+typical = [
+    train.images[train.labels == k].mean(dim=0) for k in range(10)
+]
+typical = torch.stack(typical)[labels]
+of_class = reconstruction_loss(typical, images).item()
+print(f"always the mean of the class: {of_class:.1f}")
+by_mean = record["rows"][1]["sse"][0]
+print(f"trained with the mean:        {by_mean:.1f}")
+assert abs(by_mean - of_class) < 3
 
 # %% [markdown]
 # ### The guess for the label
@@ -559,6 +573,6 @@ print("ours:   ", mask_capsules(broken, label).tolist())
 # - The label masks in training, the longest capsule when there is no label. A masked capsule learns nothing.
 # - The squared errors are **summed** over the pixels, and weighted by 0.0005.
 # - Pixels and drawings both lie between 0 and 1.
-# - Move one number of a capsule, and the drawing leans, widens or thickens.
+# - Move one number of a capsule, and the drawing leans, widens or narrows.
 #
 # **Next**: [the whole network](05_capsnet.ipynb), from image to loss.
