@@ -22,6 +22,8 @@ FONTS = (
 LINK = re.compile(r"\]\(([\w./-]*/[\w.-]+|[\w-]+\.ipynb|)(#[^)\s]+)?\)")
 CELL = re.compile(r"<!-- cell ([\w-]+) -->")
 OUTPUT = re.compile(r'<div data-output="([\w-]+) (\d+)"></div>')
+# Markdown takes a listing that another one follows for a paragraph.
+LONE_LISTING = re.compile(r'<p>((?:<div class="highlight">.*?</pre></div>\s*)+)</p>', re.DOTALL)
 DRAWING = re.compile(r'<img alt="([^"]*)" src="([^":]+\.svg)"[^>]*>')
 LISTING = re.compile(r'<(div|details) class="([^"]*\b(?:highlight|mkdocstrings-source)\b[^"]*)"')
 
@@ -68,7 +70,7 @@ def on_page_content(html, page, config, files):
             shown = notebooks.show_output(cell["outputs"][int(match[2])], cell, path.name)
             return f'<section class="lesson-output" data-search-exclude>{shown}</section>'
 
-        html = OUTPUT.sub(output, html)
+        html = OUTPUT.sub(output, LONE_LISTING.sub(r"\1", html))
         html = html.replace("</h1>", "</h1>\n" + downloads(path), 1)
 
     def drawing(match):
