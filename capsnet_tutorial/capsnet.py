@@ -1,14 +1,13 @@
 """The whole network: convolution, primary capsules, digit capsules, decoder, and its loss."""
 
-import math
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
 from jaxtyping import Float, Shaped
 from torch import Tensor, nn
 
-from capsnet_tutorial.layers import KERNEL_SIZE, PRIMARY_STRIDE, DigitCaps, PrimaryCaps
+from capsnet_tutorial.config import CapsNetConfig
+from capsnet_tutorial.layers import KERNEL_SIZE, DigitCaps, PrimaryCaps
 from capsnet_tutorial.margin import margin_loss
 from capsnet_tutorial.reconstruction import (
     RECONSTRUCTION_WEIGHT,
@@ -17,95 +16,6 @@ from capsnet_tutorial.reconstruction import (
     reconstruction_loss,
 )
 from capsnet_tutorial.squashing import lengths
-
-SMALLEST_SIDE = 2 * KERNEL_SIZE - 1
-"""An image needs this many pixels a side for one primary capsule of each type."""
-
-
-@dataclass(frozen=True)
-class CapsNetConfig:
-    """Say how large a `CapsNet` is; the defaults are the paper's MNIST model.
-
-    Args:
-        image_shape: channels, height and width; each side at least 17 pixels.
-        num_classes: digit capsules.
-        conv_channels: channels of the first convolution.
-        primary_types: types of primary capsules, each a capsule at every grid position.
-        primary_dim: components of a primary capsule, n.
-        digit_dim: components of a digit capsule, m.
-        num_iterations: routing iterations, r.
-        stop_gradient: let routing carry gradients in its last iteration only.
-        reconstruction: whether there is a decoder.
-
-    Raises:
-        ValueError: if a size is below 1 or an image too small for one primary capsule.
-
-    >>> CapsNetConfig().num_primary  # 32 types on a 6×6 grid
-    1152
-    >>> CapsNetConfig(image_shape=(1, 28, 16))
-    Traceback (most recent call last):
-    ValueError: images must be at least 17×17 pixels, got 28×16
-    """
-
-    image_shape: tuple[int, ...] = (1, 28, 28)
-    num_classes: int = 10
-    conv_channels: int = 256
-    primary_types: int = 32
-    primary_dim: int = 8
-    digit_dim: int = 16
-    num_iterations: int = 3
-    stop_gradient: bool = False
-    reconstruction: bool = True
-
-    def __post_init__(self):
-        if len(self.image_shape) != 3:
-            raise ValueError(
-                f"image_shape must be (channels, height, width), got {self.image_shape}"
-            )
-        channels, height, width = self.image_shape
-        sizes = {
-            "channels of image_shape": channels,
-            "num_classes": self.num_classes,
-            "conv_channels": self.conv_channels,
-            "primary_types": self.primary_types,
-            "primary_dim": self.primary_dim,
-            "digit_dim": self.digit_dim,
-            "num_iterations": self.num_iterations,
-        }
-        for name, size in sizes.items():
-            if size < 1:
-                raise ValueError(f"{name} must be at least 1, got {size}")
-        if min(height, width) < SMALLEST_SIDE:
-            raise ValueError(
-                f"images must be at least {SMALLEST_SIDE}×{SMALLEST_SIDE} pixels, "
-                f"got {height}×{width}"
-            )
-
-    @classmethod
-    def small(cls, **changes) -> "CapsNetConfig":
-        """Return a model for CPUs: 64 channels and 8 primary types, otherwise the paper's.
-
-        >>> CapsNetConfig.small().num_primary
-        288
-        """
-        return cls(**{"conv_channels": 64, "primary_types": 8} | changes)
-
-    @property
-    def grid_shape(self) -> tuple[int, int]:
-        """Height and width of the primary capsules' grid.
-
-        >>> CapsNetConfig().grid_shape
-        (6, 6)
-        """
-        _, height, width = self.image_shape
-        rows = (height - SMALLEST_SIDE) // PRIMARY_STRIDE + 1
-        columns = (width - SMALLEST_SIDE) // PRIMARY_STRIDE + 1
-        return rows, columns
-
-    @property
-    def num_primary(self) -> int:
-        """Number of primary capsules, i: every type at every grid position."""
-        return self.primary_types * math.prod(self.grid_shape)
 
 
 class CapsNetOutput(NamedTuple):
@@ -121,6 +31,8 @@ class CapsNet(nn.Module):
 
     Args:
         config: its sizes; the paper's by default.
+
+    Source: Sabour, Frosst and Hinton (2017), Section 4, Figures 1 and 2.
 
     >>> model = CapsNet(CapsNetConfig.small())
     >>> model(torch.zeros(2, 1, 28, 28)).lengths.shape
@@ -187,10 +99,16 @@ class CapsNet(nn.Module):
             labels: the classes to draw, `[b]`; the longest capsule's where None.
 
         Raises:
-            ValueError: if the network was built without a decoder.
+            ValueError: if the network has no decoder, or the capsules aren't its own.
         """
         if self.decoder is None:
             raise ValueError("this network has no decoder: build it with reconstruction=True")
+        expected = (self.config.num_classes, self.config.digit_dim)
+        if capsules.shape[1:] != expected:
+            raise ValueError(
+                f"this network draws from capsules of shape (batch, {expected[0]}, {expected[1]}), "
+                f"got {tuple(capsules.shape)}"
+            )
         return self.decoder(mask_capsules(capsules, labels))
 
 
@@ -219,6 +137,10 @@ def capsnet_loss(
     Returns:
         The total, the margin loss, and the reconstruction loss before its weight (0 without a
         decoder); each a mean over the batch.
+
+    Raises:
+        ValueError: if shapes don't fit, a class is out of range or images leave [0, 1], as in
+            `margin_loss` and `reconstruction_loss`.
 
     Source: Sabour, Frosst and Hinton (2017), Section 4.1.
 

@@ -1,13 +1,15 @@
 """Save a network to a file and load it again, on any machine."""
 
 import os
+import zipfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import torch
 
-from capsnet_tutorial.capsnet import CapsNet, CapsNetConfig
+from capsnet_tutorial.capsnet import CapsNet
+from capsnet_tutorial.config import CapsNetConfig
 
 FORMAT = "capsnet-tutorial checkpoint 1"
 
@@ -33,6 +35,12 @@ def save_checkpoint(path: str | Path, model: CapsNet, **extra: Any) -> None:
     Raises:
         FileNotFoundError: if the folder doesn't exist.
         TypeError: if `extra` holds anything but tensors and plain values.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     save_checkpoint(Path(folder, "a.pt"), CapsNet(CapsNetConfig.small()), epoch=3)
+    ...     load_checkpoint(Path(folder, "a.pt")).extra
+    {'epoch': 3}
     """
     path = Path(path)
     if not path.parent.is_dir():
@@ -65,24 +73,37 @@ def load_checkpoint(path: str | Path, device: torch.device | str = "cpu") -> Che
     Raises:
         FileNotFoundError: if there is no such file.
         ValueError: if the file is damaged or isn't a checkpoint of this package.
+        OSError: if the file can't be read.
+
+    See `save_checkpoint` for an example; a file that isn't there is named:
+
+    >>> load_checkpoint("nowhere.pt")
+    Traceback (most recent call last):
+    FileNotFoundError: there is no checkpoint at nowhere.pt
     """
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"there is no checkpoint at {path}")
     try:
-        content = torch.load(path, map_location=device, weights_only=True)
+        with zipfile.ZipFile(path) as archive:
+            if flipped := archive.testzip():
+                raise ValueError(f"the part {flipped} is not as it was written")
+        content = torch.load(path, map_location="cpu", weights_only=True)
+    except OSError:
+        raise
     except Exception as error:  # foreign bytes make the unpickler raise whatever they spell
         raise ValueError(
-            f"{path} is damaged or no checkpoint ({type(error).__name__}): save it again"
+            f"{path} is damaged or no checkpoint ({type(error).__name__}: {error}): save it again"
         ) from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ValueError(f"{path} was not written by save_checkpoint: expected '{FORMAT}' in it")
     try:
-        model = CapsNet(CapsNetConfig(**content["config"])).to(device)
+        model = CapsNet(CapsNetConfig(**content["config"]))
         model.load_state_dict(content["weights"])
+        extra = content["extra"]
     except (KeyError, TypeError, RuntimeError, ValueError) as error:
         raise ValueError(f"{path} is damaged: {error}") from None
-    return Checkpoint(model.eval(), content["extra"])
+    return Checkpoint(model.to(device).eval(), extra)
 
 
 def _check_plain(path: Path) -> None:

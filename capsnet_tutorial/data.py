@@ -5,14 +5,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 import torch
-from jaxtyping import Float, Int, Shaped
+from jaxtyping import Float, Int
 from torch import Tensor
 
 DATA_VARIABLE = "CAPSNET_DATA"
 """Environment variable that names the folder in which MNIST lies or shall lie."""
 
-DEFAULT_FOLDER = Path.home() / ".cache" / "capsnet-tutorial"
-"""Where MNIST goes when nobody names a folder; it doesn't depend on the working directory."""
+FILES = [
+    f"{part}-{kind}-ubyte" for part in ("train", "t10k") for kind in ("images-idx3", "labels-idx1")
+]
+"""What MNIST consists of, once unpacked."""
 
 
 class Digits(NamedTuple):
@@ -55,51 +57,74 @@ def sample_digits() -> tuple[Digits, Digits]:
     return Digits(images[~held_out], labels[~held_out]), Digits(images[held_out], labels[held_out])
 
 
-def mnist(data_dir: str | Path | None = None) -> tuple[Digits, Digits]:
-    """Return MNIST's 60,000 training and 10,000 test digits, downloading them if need be.
+def mnist(root: str | Path | None = None, train: bool = True) -> Digits:
+    """Return MNIST's 60,000 training or 10,000 test digits, downloading them if need be.
 
     Args:
-        data_dir: the folder that holds, or shall hold, `MNIST/raw`. By default the one that the
+        root: the folder that holds, or shall hold, `MNIST/raw`. By default the one that the
             environment variable CAPSNET_DATA names, or else `~/.cache/capsnet-tutorial`. Files that
             are there are read without any network.
+        train: whether to return the training digits rather than the test digits.
 
     Returns:
-        Training digits and test digits.
+        The digits, with intensities in [0, 1].
 
     Raises:
-        ValueError: if CAPSNET_DATA is a relative path, which notebooks would read differently.
-        OSError: if the files are neither there nor to be had, or can't be read; the message says
-            what to do.
+        ValueError: if `root` is empty, or CAPSNET_DATA is a relative path, which notebooks would
+            read differently.
+        OSError: if the files are neither there nor to be had, or are damaged; the message says what
+            to do.
+
+    Source: LeCun, Cortes and Burges, the MNIST database of handwritten digits, through torchvision.
+
+    >>> digits = mnist()  # doctest: +SKIP
+    >>> digits.images.shape  # doctest: +SKIP
+    torch.Size([60000, 1, 28, 28])
     """
     from torchvision.datasets import MNIST
 
-    folder = _data_folder(data_dir)
+    folder = _data_folder(root)
     try:
-        parts = [MNIST(folder, train=train, download=True) for train in (True, False)]
-    # torchvision raises RuntimeError for a failed download or a damaged archive, and others for
-    # damaged files.
-    except (OSError, RuntimeError, ValueError, AssertionError) as error:
-        raise OSError(
-            f"MNIST could not be read from or downloaded to {folder} ({error}). "
-            "Use sample_digits(), which needs no network, or put the four MNIST files into "
-            f"FOLDER/MNIST/raw and set {DATA_VARIABLE}=FOLDER."
-        ) from None
-    return tuple(Digits(part.data.unsqueeze(1).float() / 255, part.targets) for part in parts)
+        part = MNIST(folder, train=train, download=True)
+        if len(part.data) != len(part.targets):
+            raise ValueError(f"{len(part.data)} images and {len(part.targets)} labels")
+    except Exception as error:  # whatever torchvision's readers make of damaged bytes
+        raise OSError(_what_to_do(folder, error)) from None
+    return Digits(part.data.unsqueeze(1).float() / 255, part.targets)
 
 
-def _data_folder(data_dir: str | Path | None) -> Path:
+def _what_to_do(folder: Path, error: Exception) -> str:
+    """Say why MNIST can't be had from a folder, and how it can."""
+    raw = folder / "MNIST" / "raw"
+    if all((raw / name).is_file() for name in FILES):
+        return (
+            f"MNIST's files in {raw} are damaged ({error}): delete that folder and run again, "
+            "connected to the internet"
+        )
+    return (
+        f"MNIST is not in {raw} and could not be fetched ({error}): use sample_digits(), which "
+        f"needs no network; or put MNIST's four files into FOLDER/MNIST/raw and set "
+        f"{DATA_VARIABLE}=FOLDER; or connect to the internet and run again"
+    )
+
+
+def _data_folder(root: str | Path | None) -> Path:
     """Return the folder for MNIST: the caller's, CAPSNET_DATA, or the default."""
-    if data_dir is not None:
-        return Path(data_dir).absolute()
+    if root is not None:
+        if not str(root).strip():
+            raise ValueError("root must name a folder, got an empty text")
+        return Path(root).expanduser().absolute()
     named = os.environ.get(DATA_VARIABLE)
     if not named:
-        return DEFAULT_FOLDER
-    if not Path(named).is_absolute():
+        # Not a constant: a process without a home directory may still import this.
+        return Path.home() / ".cache" / "capsnet-tutorial"
+    folder = Path(named).expanduser()
+    if not folder.is_absolute():
         raise ValueError(
             f"{DATA_VARIABLE} must be an absolute path, since notebooks run in a folder of their "
             f"own, got {named}"
         )
-    return Path(named)
+    return folder
 
 
 def split(digits: Digits, num_held_out: int, seed: int = 0) -> tuple[Digits, Digits]:
@@ -114,13 +139,14 @@ def split(digits: Digits, num_held_out: int, seed: int = 0) -> tuple[Digits, Dig
         The remaining digits, and those set aside.
 
     Raises:
-        ValueError: if nothing would remain or nothing is set aside.
+        ValueError: if nothing would remain or be set aside, or a digit lacks its label.
 
     >>> digits = Digits(torch.zeros(5, 1, 28, 28), torch.arange(5))
     >>> rest, aside = split(digits, 2)
     >>> len(rest.labels), len(aside.labels)
     (3, 2)
     """
+    _check_pairs(digits)
     if not 0 < num_held_out < len(digits.labels):
         raise ValueError(
             f"num_held_out must lie between 1 and {len(digits.labels) - 1}, got {num_held_out}"
@@ -138,17 +164,16 @@ def check_digits(digits: Digits, num_classes: int) -> None:
 
     Raises:
         ValueError: if there is no digit, intensities leave [0, 1], or a label is no class.
+        TypeError: if the labels aren't integers.
 
     >>> check_digits(Digits(torch.zeros(2, 1, 28, 28), torch.tensor([3, 10])), 10)
     Traceback (most recent call last):
     ValueError: labels must lie between 0 and 9, got 3 to 10
     """
     images, labels = digits
-    if len(labels) == 0 or len(labels) != len(images):
-        raise ValueError(
-            f"there must be at least one digit and a label for each, got {len(images)} images and "
-            f"{len(labels)} labels"
-        )
+    _check_pairs(digits)
+    if labels.is_floating_point() or labels.dtype == torch.bool:
+        raise TypeError(f"labels must be integer class numbers, got {labels.dtype}: use .long()")
     if not (images.min() >= 0 and images.max() <= 1):  # so written, it refuses NaN too
         raise ValueError(
             f"images must lie between 0 and 1, got {images.min():.3g} to {images.max():.3g}: "
@@ -160,56 +185,11 @@ def check_digits(digits: Digits, num_classes: int) -> None:
         )
 
 
-def shift(
-    images: Shaped[Tensor, "b c h w"], max_shift: int, generator: torch.Generator | None = None
-) -> Shaped[Tensor, "b c h w"]:
-    """Move each image by whole pixels in each direction, filling with zeros (Section 5).
-
-    Args:
-        images: `[b, c, h, w]`.
-        max_shift: the largest move, in pixels; the paper's is 2. Each image gets moves of its own,
-            drawn evenly from -max_shift to max_shift. 0 returns the images as they are.
-        generator: what to draw from, best on the images' device; torch's own by default.
-
-    Returns:
-        The moved images. Pixels pushed over the edge are lost.
-
-    Raises:
-        ValueError: if `max_shift` is negative.
-
-    >>> image = torch.zeros(1, 1, 3, 3).index_fill(2, torch.tensor([1]), 1.0)
-    >>> shift(image, 0).equal(image)
-    True
-    """
-    if max_shift < 0:
-        raise ValueError(f"max_shift must not be negative, got {max_shift}")
-    device = generator.device if generator else images.device
-    size = (2, len(images), 1)
-    moves = torch.randint(-max_shift, max_shift + 1, size, generator=generator, device=device)
-    return move(images, moves.to(images.device), max_shift)
-
-
-def move(
-    images: Shaped[Tensor, "b c h w"], moves: Int[Tensor, "2 b 1"], frame: int
-) -> Shaped[Tensor, "b c h w"]:
-    """Move each image down and to the right by its own number of pixels, filling with zeros.
-
-    Args:
-        images: `[b, c, h, w]`.
-        moves: pixels down, then to the right, for each image.
-        frame: the largest move there may be.
-
-    >>> image = torch.eye(2).reshape(1, 1, 2, 2)
-    >>> move(image, torch.tensor([[[1]], [[0]]]), frame=1)[0, 0]
-    tensor([[0., 0.],
-            [1., 0.]])
-    """
-    down, right = moves
-    batch, _, height, width = images.shape
-    # A frame of zeros, from which each image is cut out again at a place of its own.
-    framed = torch.nn.functional.pad(images, [frame] * 4)
-    rows = torch.arange(height, device=images.device) + frame - down
-    columns = torch.arange(width, device=images.device) + frame - right
-    image = torch.arange(batch, device=images.device)[:, None, None]
-    moved = framed[image, :, rows[:, :, None], columns[:, None, :]]
-    return moved.permute(0, 3, 1, 2).contiguous()
+def _check_pairs(digits: Digits) -> None:
+    """Refuse an empty set, and images without their labels."""
+    num_images, num_labels = len(digits.images), len(digits.labels)
+    if num_labels == 0 or num_labels != num_images:
+        raise ValueError(
+            f"there must be at least one digit and a label for each, got {num_images} images and "
+            f"{num_labels} labels"
+        )

@@ -28,6 +28,8 @@ class PrimaryCaps(nn.Module):
         types: capsule types, t.
         dim: components of a capsule, n.
 
+    Source: Sabour, Frosst and Hinton (2017), Section 4.
+
     >>> PrimaryCaps(in_channels=4, types=2, dim=8)(torch.zeros(1, 4, 20, 20)).shape
     torch.Size([1, 72, 8])
     """
@@ -69,6 +71,13 @@ class DigitCaps(nn.Module):
     children: with one std for all sizes, capsules start near 0 in a small network, or near 1 in a
     large one, and the margin loss has hardly a gradient at either end.
 
+    Raises:
+        ValueError: if a number is below 1.
+
+    Source: Sabour, Frosst and Hinton (2017), Section 2, Equation 2, and Section 4.
+
+    Differs from the paper: it says nothing of W's first values.
+
     >>> DigitCaps(num_below=6, dim_below=8, num_above=3, dim_above=4)(torch.zeros(2, 6, 8)).shape
     torch.Size([2, 3, 4])
     """
@@ -85,6 +94,11 @@ class DigitCaps(nn.Module):
         stop_gradient: bool = False,
     ):
         super().__init__()
+        if min(num_below, dim_below, num_above, dim_above, num_iterations) < 1:
+            raise ValueError(
+                "numbers of capsules, components and iterations must be at least 1, got "
+                f"{(num_below, dim_below, num_above, dim_above, num_iterations)}"
+            )
         self.num_iterations = num_iterations
         self.stop_gradient = stop_gradient
         std = self.WEIGHT_GAIN * num_above / math.sqrt(num_below * dim_above)

@@ -5,14 +5,16 @@ from jaxtyping import Float, Int, Shaped
 from torch import Tensor
 from torch.optim.lr_scheduler import ReduceLROnPlateau
 
+from capsnet_tutorial.augmentation import move
 from capsnet_tutorial.capsnet import CapsNet, CapsNetLoss, CapsNetOutput, capsnet_loss
-from capsnet_tutorial.data import Digits, move
+from capsnet_tutorial.data import Digits
+from capsnet_tutorial.evaluation import evaluate
 from capsnet_tutorial.layers import DigitCaps, PrimaryCaps
 from capsnet_tutorial.margin import class_presence
 from capsnet_tutorial.reconstruction import RECONSTRUCTION_WEIGHT
 from capsnet_tutorial.routing import RoutingTrace
 from capsnet_tutorial.squashing import lengths, squash
-from capsnet_tutorial.training import evaluate, training_step
+from capsnet_tutorial.training import training_step
 
 CHILDREN, PARENTS = 1, 2
 """The axes of routing logits `[b, i, j]` over which a softmax may run; the paper's is `PARENTS`."""

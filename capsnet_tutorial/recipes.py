@@ -8,11 +8,11 @@ from typing import Any
 
 import torch
 
-from capsnet_tutorial.capsnet import CapsNetConfig
+from capsnet_tutorial.config import CapsNetConfig
 from capsnet_tutorial.data import DATA_VARIABLE, Digits, mnist, sample_digits, split
+from capsnet_tutorial.history import Epoch
 from capsnet_tutorial.intervals import wilson_interval
 from capsnet_tutorial.records import write_record
-from capsnet_tutorial.training import Epoch
 
 GPU_RECORD = "lesson06-cuda"
 """Name of the recorded run on a GPU, once somebody has made one."""
@@ -27,7 +27,7 @@ class Recipe:
         epochs: passes over the digits to learn from.
         batch_size: digits a step.
         learning_rate: at the first step.
-        max_shift: how far each image may move, in pixels.
+        augment: what happens to each image first; `"shift"` moves it by up to two pixels.
         mixed_precision: run convolutions and matrix products in bfloat16.
         all_of_mnist: learn from MNIST rather than from the sample digits.
         num_validation: training digits that are set aside, to make choices by.
@@ -40,7 +40,7 @@ class Recipe:
     epochs: int
     batch_size: int
     learning_rate: float
-    max_shift: int
+    augment: str
     mixed_precision: bool
     all_of_mnist: bool
     num_validation: int
@@ -51,13 +51,16 @@ class Recipe:
         Raises:
             OSError: if MNIST is asked for and can't be had.
         """
-        train, test = mnist() if self.all_of_mnist else sample_digits()
+        if self.all_of_mnist:
+            train, test = mnist(), mnist(train=False)
+        else:
+            train, test = sample_digits()
         return *split(train, self.num_validation), test
 
     @property
     def options(self) -> dict[str, Any]:
         """What `fit` takes."""
-        names = ("epochs", "batch_size", "learning_rate", "max_shift", "mixed_precision")
+        names = ("epochs", "batch_size", "learning_rate", "augment", "mixed_precision")
         return {name: getattr(self, name) for name in names}
 
     @property
@@ -73,11 +76,12 @@ class Recipe:
 
     def __str__(self) -> str:
         size = "the paper's" if self.config == CapsNetConfig() else "a small"
+        moves = "moved by up to two pixels" if self.augment == "shift" else self.augment
         kind = "bfloat16 where it is safe" if self.mixed_precision else "float32"
         return (
             f"{size} network with {self.config.num_primary:,} primary capsules\n{self.data}\n"
-            f"{self.epochs} epochs in batches of {self.batch_size}, shifts of up to "
-            f"{self.max_shift} pixels\nlearning rate from {self.learning_rate}, {kind}"
+            f"{self.epochs} epochs in batches of {self.batch_size}, images {moves}"
+            f"\nlearning rate from {self.learning_rate}, {kind}"
         )
 
 
@@ -93,10 +97,10 @@ def recipe_for(device: torch.device) -> Recipe:
     if device.type == "cuda":
         # GPUs from before 2020 only imitate bfloat16, and slowly. Without a GPU this is a plan.
         able = not torch.cuda.is_available() or torch.cuda.is_bf16_supported(False)
-        return Recipe(CapsNetConfig(), 50, 128, 1e-3, 2, able, True, 5000)
+        return Recipe(CapsNetConfig(), 50, 128, 1e-3, "shift", able, True, 5000)
     if os.environ.get(DATA_VARIABLE):
-        return Recipe(CapsNetConfig.small(), 2, 50, 1.5e-3, 2, False, True, 5000)
-    return Recipe(CapsNetConfig.small(), 6, 25, 1.5e-3, 2, False, False, 500)
+        return Recipe(CapsNetConfig.small(), 2, 50, 1.5e-3, "shift", False, True, 5000)
+    return Recipe(CapsNetConfig.small(), 6, 25, 1.5e-3, "shift", False, False, 500)
 
 
 def write_run(

@@ -69,6 +69,8 @@ class Decoder(nn.Module):
     Differs from the paper: nothing; for 10 capsules of 16 and 28×28 images the layers are
     160 → 512 → 1024 → 784.
 
+    Source: Sabour, Frosst and Hinton (2017), Section 4.1, Figure 2.
+
     >>> decoder = Decoder(num_classes=10, digit_dim=16, image_shape=(1, 28, 28))
     >>> decoder(torch.zeros(2, 10, 16)).shape
     torch.Size([2, 1, 28, 28])

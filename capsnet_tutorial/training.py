@@ -1,38 +1,21 @@
-"""Train and judge a capsule network: one loop for a laptop and for a GPU."""
+"""Train a capsule network: one loop for a laptop and for a GPU."""
 
+import sys
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
+from pathlib import Path
 
 import torch
 from jaxtyping import Float, Shaped
 from torch import Tensor
 from tqdm import tqdm
 
-from capsnet_tutorial.capsnet import CapsNet, CapsNetLoss, CapsNetOutput, capsnet_loss
-from capsnet_tutorial.data import Digits, check_digits, shift
-
-FINAL_LEARNING_RATE = 0.05
-"""Fraction of the first learning rate that is left at the last step."""
-
-
-class Epoch(NamedTuple):
-    """What one epoch of `fit` did; losses are means over all its images."""
-
-    epoch: int
-    loss: float
-    margin_loss: float
-    reconstruction_loss: float
-    accuracy: float
-    validation_accuracy: float | None
-    validation_loss: float | None
-
-
-class Evaluation(NamedTuple):
-    """How a network does on some digits; `lengths` are its digit capsules', `[b, k]`."""
-
-    loss: float
-    accuracy: float
-    lengths: Float[Tensor, "b k"]
+from capsnet_tutorial.augmentation import AUGMENTATIONS
+from capsnet_tutorial.capsnet import CapsNet
+from capsnet_tutorial.data import Digits, check_digits
+from capsnet_tutorial.devices import choose_device
+from capsnet_tutorial.evaluation import evaluate, predict_and_score
+from capsnet_tutorial.history import Epoch, History
+from capsnet_tutorial.training_state import Plan, TrainingState
 
 
 def fit(
@@ -43,108 +26,127 @@ def fit(
     epochs: int = 6,
     batch_size: int = 50,
     learning_rate: float = 1e-3,
-    max_shift: int = 2,
+    augment: str = "shift",
     mixed_precision: bool = False,
     seed: int = 0,
+    device: torch.device | str | None = None,
+    checkpoint: str | Path | None = None,
+    resume: bool = False,
     on_epoch: Callable[[Epoch], None] | None = None,
-    progress: bool = False,
-) -> list[Epoch]:
+    progress: bool = True,
+) -> History:
     """Train `model` with Adam on shifted digits while the learning rate decays (Section 5).
 
-    The model stays on its device, and the digits are brought there. On a CPU the same seed, model
-    and digits give the same result to the last bit.
+    On a CPU the same seed, model and digits give the same result to the last bit, whether the
+    training was interrupted or not.
 
     Args:
-        model: the network to train, in place.
+        model: the network to train, in place; it ends on the device.
         train: digits to learn from.
         validation: digits to judge each epoch by, if any.
         epochs: passes over `train`.
         batch_size: images a step; the last step of an epoch takes what is left.
-        learning_rate: at the first step; it falls to 5% of that at the last.
-        max_shift: how far each image may move, in pixels.
+        learning_rate: at the first step; from step to step it falls by one factor, down to 5%.
+        augment: what happens to each image first: `"shift"` moves it by up to two pixels, `"none"`
+            leaves it.
         mixed_precision: run convolutions and matrix products in bfloat16.
         seed: of the order and the shifts. The model's own first weights aren't its business.
+        device: where to train; by default a CUDA GPU if there is one, else the CPU.
+        checkpoint: a file to write at the start and after each epoch, if any.
+        resume: go on from that file, written by the same call in another process.
         on_epoch: called with each epoch's record, for a log or a chart.
-        progress: show a bar that counts the steps; the variable TQDM_DISABLE=1 hides it again.
+        progress: print a line an epoch and, in a terminal or a notebook, show a bar that counts the
+            steps; the variable TQDM_DISABLE=1 hides the bar.
 
     Returns:
-        A record an epoch.
+        The history: a record an epoch, those from before a resumption included.
 
     Raises:
-        ValueError: if there is nothing to train on, `epochs` or `batch_size` is below 1, images
-            leave [0, 1], or a label is no class of the network.
+        ValueError: if there is nothing to train on, a number is out of range, `augment` is unknown,
+            images leave [0, 1], a label is no class of the network, or the checkpoint belongs to
+            another training.
+        TypeError: if the labels aren't integers.
+        FileNotFoundError: if there is no checkpoint to resume.
+
+    Source: Sabour, Frosst and Hinton (2017), Section 5: Adam, decaying learning rate, shifts.
 
     Differs from the paper: it gives no constants for the decay; these were chosen on a validation
     split.
+
+    >>> from capsnet_tutorial import CapsNetConfig
+    >>> model = CapsNet(CapsNetConfig.small(image_shape=(1, 17, 17), num_classes=1))
+    >>> digits = Digits(torch.zeros(3, 1, 17, 17), torch.zeros(3, dtype=torch.int64))
+    >>> fit(model, digits, epochs=2, progress=False).accuracies  # there is but one class
+    [1.0, 1.0]
     """
-    if min(len(train.labels), epochs, batch_size) < 1:
-        raise ValueError(
-            "fit needs at least one digit, one epoch and one image a batch, got "
-            f"{len(train.labels)}, {epochs} and {batch_size}"
-        )
-    check_digits(train, model.config.num_classes)
-    device = _device(model)
-    train = train.to(device)
-    validation = validation and validation.to(device)
-    generator = torch.Generator(device).manual_seed(seed)
-    optimizer = torch.optim.Adam(model.parameters(), lr=learning_rate, fused=True)
-    num_steps = epochs * -(-len(train.labels) // batch_size)
-    decay = FINAL_LEARNING_RATE ** (1 / num_steps)
-    scheduler = torch.optim.lr_scheduler.ExponentialLR(optimizer, decay)
-
-    history = []
-    with tqdm(total=num_steps, unit="step", **({} if progress else {"disable": True})) as bar:
-        for epoch in range(1, epochs + 1):
-            dealt = batches(train, batch_size, max_shift, generator)
-            means = train_epoch(model, optimizer, scheduler, dealt, mixed_precision, bar)
-            judged = evaluate(model, validation) if validation else None
+    count = len(train.labels)
+    plan = Plan(epochs, batch_size, learning_rate, augment, mixed_precision, seed, count)
+    for digits in filter(None, (train, validation)):
+        check_digits(digits, model.config.num_classes)
+    device = choose_device(model, device)
+    train, validation = train.to(device), validation and validation.to(device)
+    state = TrainingState(model.to(device), plan)
+    if resume:
+        state.restore(checkpoint)
+    elif checkpoint:
+        state.save(checkpoint)
+    with _bar(plan, len(state.history), progress) as bar:
+        for epoch in range(len(state.history) + 1, epochs + 1):
+            dealt = batches(train, batch_size, state.generator, augment)
+            means = train_epoch(state, dealt, bar)
+            judged = evaluate(model, validation, device=device) if validation else None
             seen = (judged.accuracy, judged.loss) if judged else (None, None)
-            history.append(Epoch(epoch, *means, *seen))
+            state.history.append(Epoch(epoch, *means, *seen))
+            if checkpoint:
+                state.save(checkpoint)
+            if progress:
+                bar.write(str(state.history[-1]))
             if on_epoch:
-                on_epoch(history[-1])
-    return history
+                on_epoch(state.history[-1])
+    return state.history
 
 
-def train_epoch(
-    model: CapsNet,
-    optimizer: torch.optim.Optimizer,
-    scheduler: torch.optim.lr_scheduler.LRScheduler,
-    dealt: Iterable[Digits],
-    mixed_precision: bool,
-    bar: tqdm,
-) -> list[float]:
+def _bar(plan: Plan, epochs_done: int, progress: bool) -> tqdm:
+    """Return a bar that counts steps, hidden where nobody would see it move."""
+    steps_an_epoch = plan.num_steps // plan.epochs
+    watched = sys.stderr.isatty() or "ipykernel" in sys.modules
+    hidden = {} if progress and watched else {"disable": True}  # {} leaves TQDM_DISABLE its say
+    return tqdm(total=plan.num_steps, initial=epochs_done * steps_an_epoch, unit="step", **hidden)
+
+
+def train_epoch(state: TrainingState, dealt: Iterable[Digits], bar: tqdm) -> list[float]:
     """Take one step for each batch.
 
     Returns:
         Means over all images: total loss, margin loss, reconstruction loss, accuracy.
     """
-    model.train()
-    totals, count = torch.zeros(4, device=_device(model)), 0
+    model = state.model.train()
+    totals, count = torch.zeros(4, device=state.generator.device), 0
     for batch in dealt:
-        means = training_step(model, optimizer, *batch, mixed_precision)
+        means = training_step(model, state.optimizer, *batch, state.plan.mixed_precision)
         # A batch counts by its size. The sums stay on the device.
         totals += len(batch.labels) * means
         count += len(batch.labels)
-        scheduler.step()
+        state.scheduler.step()
         bar.update()
     return (totals / count).tolist()
 
 
 def batches(
-    train: Digits, batch_size: int, max_shift: int, generator: torch.Generator
+    train: Digits, batch_size: int, generator: torch.Generator, augment: str = "shift"
 ) -> Iterator[Digits]:
-    """Yield all digits once, in a new order, each moved by its own few pixels.
+    """Yield all digits once, in a new order, each changed a little in its own way.
 
     Args:
         train: the digits, on the generator's device.
         batch_size: digits at a time; the last batch takes what is left.
-        max_shift: how far each image may move, in pixels.
-        generator: what to draw the order and the moves from.
+        generator: what to draw the order and the changes from.
+        augment: a key of `AUGMENTATIONS`; the default moves each image by up to two pixels.
     """
     count, device = len(train.labels), generator.device
     order = torch.randperm(count, generator=generator, device=device)
     for batch in order.split(batch_size):
-        images = shift(train.images[batch], max_shift, generator)
+        images = AUGMENTATIONS[augment](train.images[batch], generator=generator)
         yield Digits(images, train.labels[batch])
 
 
@@ -167,60 +169,3 @@ def training_step(
     optimizer.step()
     correct = (output.lengths.argmax(dim=1) == labels).float().mean()
     return torch.stack([*loss, correct]).detach()
-
-
-@torch.no_grad()
-def evaluate(model: CapsNet, digits: Digits, batch_size: int = 250) -> Evaluation:
-    """Classify digits by their longest capsule, and take the mean loss with the true labels.
-
-    Args:
-        model: a network; it is left in evaluation mode.
-        digits: what to classify.
-        batch_size: images at a time. It has no influence on the result.
-
-    Returns:
-        The mean loss over all digits, the share classified rightly, and all lengths, on the CPU.
-
-    Raises:
-        ValueError: if there are no digits, images leave [0, 1], or a label is no class of the
-            network.
-    """
-    check_digits(digits, model.config.num_classes)
-    model.eval()
-    device = _device(model)
-    losses, lengths = [], []
-    for images, labels in zip(*(part.split(batch_size) for part in digits), strict=True):
-        output, loss = predict_and_score(model, images.to(device), labels.to(device))
-        losses.append(len(labels) * loss.total)
-        lengths.append(output.lengths)
-    lengths = torch.cat(lengths).cpu()
-    correct = (lengths.argmax(dim=1) == digits.labels.cpu()).float().mean().item()
-    return Evaluation(torch.stack(losses).sum().item() / len(digits.labels), correct, lengths)
-
-
-def predict_and_score(
-    model: CapsNet,
-    images: Float[Tensor, "b c h w"],
-    labels: Shaped[Tensor, " b"],
-    mixed_precision: bool = False,
-) -> tuple[CapsNetOutput, CapsNetLoss]:
-    """Run the network on images, its decoder on the true labels' capsules, and take the loss.
-
-    Args:
-        model: the network.
-        images: intensities in [0, 1], on the network's device.
-        labels: the true classes.
-        mixed_precision: run convolutions and matrix products in bfloat16. Squash, routing and the
-            losses stay in float32.
-
-    Returns:
-        The network's output and the loss.
-    """
-    with torch.autocast(images.device.type, torch.bfloat16, enabled=mixed_precision):
-        output = model(images, labels)
-        return output, capsnet_loss(output, images, labels)
-
-
-def _device(model: CapsNet) -> torch.device:
-    """Return where the model's weights lie."""
-    return next(model.parameters()).device

@@ -41,7 +41,9 @@ from capsnet_tutorial import CapsNet, CapsNetConfig, fit
 recipe = {"epochs": 8, "batch_size": 25, "learning_rate": 2e-3}
 torch.manual_seed(0)
 model = CapsNet(CapsNetConfig.small())
-history = fit(model, train, **recipe, max_shift=0, seed=0)
+history = fit(
+    model, train, **recipe, augment="none", seed=0, progress=False
+)
 print("epoch  error in training  squared error of drawings")
 for e in history:
     error = 1 - e.accuracy

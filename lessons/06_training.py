@@ -73,11 +73,11 @@ piles(dict(zip(names, counts, strict=True)))
 # Here is one digit, and the first nine moves that it gets. Validation and test digits are never moved.
 
 # %%
-from capsnet_tutorial import shift
+from capsnet_tutorial import random_shift
 
 torch.manual_seed(0)
 one = train.images[:1]
-moved = shift(one.expand(9, -1, -1, -1), recipe.max_shift)
+moved = random_shift(one.expand(9, -1, -1, -1))
 captions = ["as it is"] + [f"move {k}" for k in range(1, 10)]
 pictures = torch.cat([one, moved])
 digit_grid(pictures, captions, 5, "A digit, shifted", framed=True)
@@ -105,7 +105,7 @@ show_code(training.batches)
 
 some = training.Digits(train.images[:1000], train.labels[:1000])
 generator = torch.Generator().manual_seed(0)
-dealt = training.batches(some, 300, recipe.max_shift, generator)
+dealt = training.batches(some, 300, generator)
 print()
 print("sizes:", [len(labels) for _, labels in dealt])
 
@@ -131,11 +131,12 @@ show_code(training.train_epoch)
 # After half of the steps it has fallen to 22% of the first, and at the end to 5%. The paper says that the rate decays exponentially, and not how fast. Our 5% was chosen on validation digits.
 
 # %%
-last = training.FINAL_LEARNING_RATE
+from capsnet_tutorial.training_state import FINAL_LEARNING_RATE
+
 for done in (0, 0.5, 1):
-    rate = recipe.learning_rate * last**done
+    rate = recipe.learning_rate * FINAL_LEARNING_RATE**done
     print(f"{done:4.0%} of the steps done: {rate:.6f}")
-assert last == 0.05
+assert FINAL_LEARNING_RATE == 0.05
 
 # %% [markdown]
 # ### Half the digits of a number
@@ -146,13 +147,14 @@ assert last == 0.05
 
 # %%
 from capsnet_tutorial import CapsNet, CapsNetConfig
+from capsnet_tutorial.evaluation import predict_and_score
 
 trial = CapsNet(CapsNetConfig.small())
 few = train.images[:4], train.labels[:4]
 with torch.autocast("cpu", torch.bfloat16):
     u = trial.primary(trial.conv(few[0]).relu())
     u_hat = trial.digit.predict(u)
-_, loss = training.predict_and_score(trial, *few, True)
+_, loss = predict_and_score(trial, *few, True)
 print("prediction vectors:", u_hat.dtype)
 print("losses:            ", {term.dtype for term in loss})
 print("weights:           ", trial.digit.weight.dtype)
@@ -173,8 +175,7 @@ seed = 0
 torch.manual_seed(seed)
 model = CapsNet(recipe.config).to(device)
 began = time.perf_counter()
-options = recipe.options | {"seed": seed, "progress": True}
-history = fit(model, train, validation, **options)
+history = fit(model, train, validation, **recipe.options, seed=seed)
 seconds = time.perf_counter() - began
 
 # %% [markdown]
@@ -395,7 +396,7 @@ def train_with(test_labels, by_test_loss):
     if by_test_loss:
         mistakes.fit_by_test_loss(net, part, held, epochs=8)
     else:
-        fit(net, part, held, epochs=1)
+        fit(net, part, held, epochs=1, progress=False)
     return net.digit.weight
 
 
@@ -424,7 +425,7 @@ for by_test_loss in (True, False):
 # %%
 copies = train.images[:1].expand(25, -1, -1, -1)
 draw = torch.Generator().manual_seed(0)
-for move in (shift, mistakes.shift_whole_batch):
+for move in (random_shift, mistakes.shift_whole_batch):
     moved = move(copies, 2, draw)
     different = len(moved.flatten(1).unique(dim=0))
     print(f"{move.__name__:18} {different:2} different pictures")

@@ -1,6 +1,8 @@
 """The whole network: its sizes, what reaches what, its loss, and one step of learning."""
 
 import re
+import subprocess
+import sys
 
 import pytest
 import torch
@@ -75,8 +77,28 @@ def test_images_too_small_are_refused_at_construction_with_the_smallest_size(ima
     ["num_classes", "conv_channels", "primary_types", "primary_dim", "digit_dim", "num_iterations"],
 )
 def test_sizes_below_one_are_refused_by_name(name):
-    with pytest.raises(ValueError, match=f"{name} must be at least 1, got 0"):
+    with pytest.raises(ValueError, match=f"{name} must be a whole number of at least 1, got 0"):
         CapsNetConfig(**{name: 0})
+
+
+@pytest.mark.slow
+def test_sizes_that_are_no_whole_numbers_are_refused_by_name():
+    # In a process of its own, where no type checker speaks first.
+    code = "from capsnet_tutorial import CapsNetConfig; CapsNetConfig(num_classes=2.5)"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "num_classes must be a whole number of at least 1, got 2.5" in ended.stderr
+
+
+def test_an_image_shape_read_from_json_is_as_good_as_a_tuple():
+    assert CapsNetConfig(image_shape=[1, 28, 28]) == CapsNetConfig()
+    model = CapsNet(CapsNetConfig.small(image_shape=[1, 17, 17]))
+    assert model(torch.zeros(1, 1, 17, 17)).lengths.shape == (1, 10)
+
+
+def test_capsules_of_another_network_are_refused():
+    model = CapsNet(CapsNetConfig.small())
+    with pytest.raises(ValueError, match=r"\(batch, 10, 16\), got \(2, 5, 16\)"):
+        model.decode(torch.zeros(2, 5, 16))
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,33 @@ def test_weights_of_another_shape_are_named(model, tmp_path):
         load_checkpoint(path)
 
 
+@pytest.mark.parametrize("place", [0.2, 0.5, 0.9])
+def test_one_changed_byte_is_noticed(model, tmp_path, place):
+    path = tmp_path / "a.pt"
+    save_checkpoint(path, model)
+    content = bytearray(path.read_bytes())
+    content[int(len(content) * place)] ^= 1
+    path.write_bytes(content)
+    with pytest.raises(ValueError, match=r"a\.pt is damaged"):
+        load_checkpoint(path)
+
+
+def test_a_device_that_is_not_there_is_not_called_damage(model, tmp_path):
+    save_checkpoint(tmp_path / "a.pt", model)
+    with pytest.raises(RuntimeError, match=r"(?i)device|backend"):
+        load_checkpoint(tmp_path / "a.pt", "nowhere")
+
+
+def test_a_missing_part_is_named(model, tmp_path):
+    path = tmp_path / "a.pt"
+    save_checkpoint(path, model)
+    content = torch.load(path)
+    del content["extra"]
+    torch.save(content, path)
+    with pytest.raises(ValueError, match="damaged: 'extra'"):
+        load_checkpoint(path)
+
+
 def test_a_missing_file_or_folder_is_named(model, tmp_path):
     with pytest.raises(FileNotFoundError, match="there is no checkpoint at"):
         load_checkpoint(tmp_path / "a.pt")
@@ -98,7 +125,7 @@ def test_a_failed_write_keeps_the_old_file_and_leaves_no_other(model, tmp_path, 
 def test_what_could_not_be_loaded_is_not_saved(model, tmp_path):
     path = tmp_path / "a.pt"
     save_checkpoint(path, model, epoch=1)
-    with pytest.raises(TypeError, match=r"not capsnet_tutorial\.capsnet\.CapsNetConfig"):
+    with pytest.raises(TypeError, match=r"not capsnet_tutorial\.config\.CapsNetConfig"):
         save_checkpoint(path, model, config=model.config)
     assert [file.name for file in tmp_path.iterdir()] == ["a.pt"]
     assert load_checkpoint(path).extra == {"epoch": 1}

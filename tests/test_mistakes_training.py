@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from capsnet_tutorial import CapsNet, CapsNetConfig, Digits, evaluate, fit, shift
+from capsnet_tutorial import CapsNet, CapsNetConfig, Digits, evaluate, fit, random_shift
 from capsnet_tutorial.mistakes import fit_by_test_loss, mean_of_batch_means, shift_whole_batch
 
 CONFIG = CapsNetConfig.small(
@@ -30,7 +30,7 @@ def test_a_whole_batch_moved_at_once_shows_one_move_only():
     copies = torch.eye(9).expand(60, 1, 9, 9)
     together = shift_whole_batch(copies, 2, torch.Generator().manual_seed(0))
     assert len(together.flatten(1).unique(dim=0)) == 1
-    apart = shift(copies, 2, torch.Generator().manual_seed(0))
+    apart = random_shift(copies, 2, torch.Generator().manual_seed(0))
     assert len(apart.flatten(1).unique(dim=0)) > 10
 
 

@@ -22,7 +22,7 @@ def test_a_gpu_trains_the_papers_model_on_all_of_mnist():
     recipe = recipe_for(CUDA)
     assert recipe.config == CapsNetConfig()
     assert recipe.all_of_mnist
-    assert recipe.max_shift == 2
+    assert recipe.augment == "shift"
 
 
 def test_bfloat16_is_left_out_on_a_gpu_that_only_imitates_it(monkeypatch):
@@ -53,7 +53,7 @@ def test_the_sample_digits_are_dealt_out_as_the_recipe_says():
 
 def test_mnist_is_dealt_out_as_the_recipe_says(monkeypatch):
     parts = [Digits(torch.zeros(n, 1, 1, 1), torch.zeros(n).long()) for n in (60_000, 10_000)]
-    monkeypatch.setattr(recipes, "mnist", lambda: tuple(parts))
+    monkeypatch.setattr(recipes, "mnist", lambda train=True: parts[0] if train else parts[1])
     sizes = [len(digits.labels) for digits in recipe_for(CUDA).load()]
     assert sizes == [55_000, 5_000, 10_000]
     for size in sizes:

@@ -13,11 +13,15 @@ from capsnet_tutorial import (
     Digits,
     capsnet_loss,
     evaluate,
+    evaluation,
     fit,
+    random_shift,
     sample_digits,
-    shift,
     training,
 )
+from capsnet_tutorial.devices import choose_device
+from capsnet_tutorial.evaluation import predict_and_score
+from capsnet_tutorial.training_state import FINAL_LEARNING_RATE
 
 CONFIG = CapsNetConfig.small(
     conv_channels=4, primary_types=2, image_shape=(1, 17, 17), num_classes=3
@@ -61,7 +65,7 @@ def test_the_recorded_losses_are_means_over_images_with_a_short_last_batch(monke
     model, digits = small_model(), random_digits(5)
     monkeypatch.setattr(torch.optim.Adam, "step", lambda self, closure=None: None)
     # With frozen weights the mean over batches of 3 and 2 is the mean over all five.
-    [epoch] = fit(model, digits, epochs=1, batch_size=3, max_shift=0)
+    [epoch] = fit(model, digits, epochs=1, batch_size=3, augment="none")
     assert epoch.loss == pytest.approx(evaluate(model, digits).loss, rel=1e-5)
     assert epoch.accuracy == pytest.approx(evaluate(model, digits).accuracy)
     assert epoch.loss == pytest.approx(epoch.margin_loss + 0.0005 * epoch.reconstruction_loss)
@@ -99,7 +103,7 @@ def test_the_learning_rate_falls_exponentially_to_its_last_fraction(monkeypatch)
     ratios = [later / earlier for earlier, later in pairwise(rates)]
     assert rates[0] == 0.01
     assert max(ratios) - min(ratios) < 1e-9
-    assert rates[-1] * ratios[0] == pytest.approx(0.01 * training.FINAL_LEARNING_RATE)
+    assert rates[-1] * ratios[0] == pytest.approx(0.01 * FINAL_LEARNING_RATE)
 
 
 def test_each_epoch_is_judged_on_the_validation_digits_and_reported():
@@ -139,17 +143,94 @@ def test_the_record_of_an_epoch_holds_the_validation_loss_too():
     assert fit(model, random_digits(6), epochs=1)[0].validation_loss is None
 
 
-def test_the_progress_bar_counts_steps_and_can_be_hidden(capsys, monkeypatch):
+def test_a_terminal_sees_a_bar_and_a_line_an_epoch(capsys, monkeypatch):
     monkeypatch.delenv("TQDM_DISABLE", raising=False)
-    fit(small_model(), random_digits(7), epochs=2, batch_size=3, progress=True)
-    assert "6/6" in capsys.readouterr().err
-    fit(small_model(), random_digits(7), epochs=1)
-    assert capsys.readouterr().err == ""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    history = fit(small_model(), random_digits(7), random_digits(3), epochs=2, batch_size=3)
+    printed = capsys.readouterr()
+    assert "6/6" in printed.err
+    assert printed.out.splitlines() == [str(epoch) for epoch in history]
+    assert printed.out.startswith("epoch 1: loss 0.")
+
+
+def test_a_log_gets_a_line_an_epoch_and_nothing_else(capsys):
+    fit(small_model(), random_digits(7), epochs=2)
+    printed = capsys.readouterr()
+    assert printed.err == ""
+    assert [line.split(":")[0] for line in printed.out.splitlines()] == ["epoch 1", "epoch 2"]
+    fit(small_model(), random_digits(7), epochs=2, progress=False)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_the_history_gives_each_figure_of_all_epochs():
+    history = fit(small_model(), random_digits(7), random_digits(3), epochs=2)
+    assert history.losses == [history[0].loss, history[1].loss]
+    assert history.accuracies == [epoch.accuracy for epoch in history]
+    assert history.validation_losses == [epoch.validation_loss for epoch in history]
+    assert history.validation_accuracies == [epoch.validation_accuracy for epoch in history]
+
+
+def test_adam_is_given_every_weight(monkeypatch):
+    model = small_model()
+    before = [weight.detach().clone() for weight in model.parameters()]
+    fit(model, random_digits(9), epochs=1)
+    for old, new in zip(before, model.parameters(), strict=True):
+        assert not old.equal(new)
+
+
+def test_gradients_do_not_add_up_from_step_to_step(monkeypatch):
+    model, seen = small_model(), []
+    digits = random_digits(4)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.0)
+    for _ in range(2):
+        training.training_step(model, optimizer, *digits)
+        seen.append(model.digit.weight.grad.clone())
+    torch.testing.assert_close(seen[0], seen[1])
+
+
+def test_an_epoch_trains_in_training_mode_and_evaluates_in_the_other(monkeypatch):
+    model, modes = small_model(), []
+    original = model.forward
+
+    def note(*arguments):
+        modes.append(model.training)
+        return original(*arguments)
+
+    monkeypatch.setattr(model, "forward", note)
+    fit(model, random_digits(3), random_digits(3), epochs=2)
+    assert modes == [True, False] * 2
+
+
+def test_validation_digits_are_looked_at_before_the_first_step(monkeypatch):
+    monkeypatch.setattr(torch.optim.Adam, "step", lambda *_: pytest.fail("a step was taken"))
+    bad = Digits(torch.full((2, 1, 17, 17), 255.0), torch.tensor([0, 1]))
+    with pytest.raises(ValueError, match="divide bytes by 255"):
+        fit(small_model(), random_digits(6), bad, epochs=1)
+
+
+def test_judging_stays_on_the_device_that_training_was_asked_for(monkeypatch):
+    asked = []
+
+    def note(model, device=None):
+        asked.append(device)
+        return choose_device(model, device)
+
+    monkeypatch.setattr(evaluation, "choose_device", note)
+    fit(small_model(), random_digits(3), random_digits(3), epochs=1, device="cpu")
+    assert asked == [torch.device("cpu")]
+
+
+def test_a_gpu_is_taken_if_there_is_one_and_no_other_is_asked_for(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    on_cpu, elsewhere = torch.nn.Linear(1, 1), torch.nn.Linear(1, 1, device="meta")
+    assert choose_device(on_cpu).type == "cuda"
+    assert choose_device(on_cpu, "cpu").type == "cpu"
+    assert choose_device(elsewhere).type == "meta"
 
 
 def test_batches_deal_out_every_digit_once_and_the_last_takes_what_is_left():
     digits = Digits(torch.arange(7.0).reshape(7, 1, 1, 1) / 7, torch.arange(7))
-    dealt = list(training.batches(digits, 3, 0, torch.Generator().manual_seed(0)))
+    dealt = list(training.batches(digits, 3, torch.Generator().manual_seed(0), "none"))
     assert [len(labels) for _, labels in dealt] == [3, 3, 1]
     images, labels = (torch.cat(parts) for parts in zip(*dealt, strict=True))
     assert sorted(labels.tolist()) == list(range(7))
@@ -165,8 +246,8 @@ def test_on_a_gpu_nothing_of_a_step_waits_for_a_value(config):
             model = CapsNet(config)
             images = torch.rand(4, *config.image_shape)
             labels = torch.zeros(4, dtype=torch.int64)
-        images = shift(images, 2)
-        output, loss = training.predict_and_score(model, images, labels)
+        images = random_shift(images)
+        output, loss = predict_and_score(model, images, labels)
         assert loss.total.device.type == "cuda"
         assert output.lengths.shape == (4, config.num_classes)
         capsnet_loss(output, images, torch.rand(4, config.num_classes, device="cuda"))
@@ -183,7 +264,7 @@ def test_steps_on_a_gpu_do_not_synchronise():
     generator = torch.Generator("cuda").manual_seed(0)
     torch.cuda.set_sync_debug_mode("error")
     try:
-        for images, labels in training.batches(digits, 3, 2, generator):
+        for images, labels in training.batches(digits, 3, generator):
             training.training_step(model, optimizer, images, labels, mixed_precision=True)
     finally:
         torch.cuda.set_sync_debug_mode("default")
@@ -215,6 +296,8 @@ def test_nothing_to_train_on_is_refused(count, options):
 
 
 def test_nothing_to_evaluate_is_refused():
+    with pytest.raises(ValueError, match="batch_size must be at least 1"):
+        evaluate(small_model(), random_digits(3), batch_size=0)
     with pytest.raises(ValueError, match="at least one digit"):
         evaluate(small_model(), random_digits(0))
 

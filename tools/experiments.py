@@ -17,13 +17,13 @@ from capsnet_tutorial import (
     CapsNetConfig,
     capsnet_loss,
     evaluate,
+    evaluation,
     fit,
     lengths,
     margin_loss,
     reconstruction_loss,
     sample_digits,
     split,
-    training,
 )
 from capsnet_tutorial.layers import DigitCaps, PrimaryCaps
 from capsnet_tutorial.mistakes import (
@@ -131,7 +131,7 @@ def small_on_mnist(seed: int = 0) -> dict:
     torch.manual_seed(seed)
     model = CapsNet(recipe.config)
     began = time.perf_counter()
-    history = fit(model, train, validation, **recipe.options, seed=seed, progress=True)
+    history = fit(model, train, validation, **recipe.options, seed=seed)
     seconds = time.perf_counter() - began
     wrong = int((evaluate(model, test).lengths.argmax(dim=1) != test.labels).sum())
     return {
@@ -168,7 +168,7 @@ def class_losses(epochs: int = 3, seeds: tuple[int, ...] = (0, 1, 2), first: int
             optimizer = torch.optim.Adam(model.parameters())
             generator = torch.Generator().manual_seed(seed)
             for _ in range(epochs):
-                for images, labels in batches(train, 50, 2, generator):
+                for images, labels in batches(train, 50, generator):
                     v_j, length, _ = model(images)
                     if seed == seeds[0] and len(present) < first:
                         of_label = length.gather(1, labels[:, None])
@@ -201,7 +201,7 @@ DRAWING = {
     "guess": (CapsNetDrawingItsGuess, True, capsnet_loss),
     "no decoder": (CapsNet, False, capsnet_loss),
 }
-DRAWING_RECIPE = {"epochs": 8, "batch_size": 25, "learning_rate": 2e-3, "max_shift": 0}
+DRAWING_RECIPE = {"epochs": 8, "batch_size": 25, "learning_rate": 2e-3, "augment": "none"}
 """What lesson 4 trains by; chosen on 500 of the training digits."""
 
 
@@ -215,7 +215,7 @@ def drawing(seeds: tuple[int, ...] = (0,)) -> dict:
         for seed in seeds:
             torch.manual_seed(seed)
             model = kind(CapsNetConfig.small(reconstruction=decoder))
-            with patch.object(training, "capsnet_loss", loss):
+            with patch.object(evaluation, "capsnet_loss", loss):
                 history = fit(model, train, **DRAWING_RECIPE, seed=seed)
             row["accuracies"].append(evaluate(model, held_out).accuracy)
             row["first_epoch_wrong"].append(1 - history[0].accuracy)

@@ -1,0 +1,109 @@
+"""What a training is between two epochs: kept in a file, it goes on to the last bit."""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import torch
+
+from capsnet_tutorial.augmentation import AUGMENTATIONS
+from capsnet_tutorial.capsnet import CapsNet
+from capsnet_tutorial.checkpoints import load_checkpoint, save_checkpoint
+from capsnet_tutorial.history import Epoch, History
+
+FINAL_LEARNING_RATE = 0.05
+"""Fraction of the first learning rate that is left after the last step."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What decides a training, beside its network, its digits and its device.
+
+    Raises:
+        ValueError: if there is nothing to do, a number is out of range or `augment` is unknown.
+
+    >>> Plan(2, 50, 0.001, "shift", False, 0, num_digits=120).num_steps  # 50, 50 and 20 digits
+    6
+    """
+
+    epochs: int
+    batch_size: int
+    learning_rate: float
+    augment: str
+    mixed_precision: bool
+    seed: int
+    num_digits: int
+
+    def __post_init__(self):
+        if min(self.num_digits, self.epochs, self.batch_size) < 1:
+            raise ValueError(
+                "fit needs at least one digit, one epoch and one image a batch, got "
+                f"{self.num_digits}, {self.epochs} and {self.batch_size}"
+            )
+        if not self.learning_rate > 0:
+            raise ValueError(f"learning_rate must be above 0, got {self.learning_rate}")
+        if self.augment not in AUGMENTATIONS:
+            raise ValueError(
+                f"augment must be one of {', '.join(AUGMENTATIONS)}, got {self.augment!r}"
+            )
+
+    @property
+    def num_steps(self) -> int:
+        """Steps of the whole training; a short last batch counts as one."""
+        return self.epochs * -(-self.num_digits // self.batch_size)
+
+
+class TrainingState:
+    """A network in training: its optimiser, schedule, random numbers and history.
+
+    Args:
+        model: the network, on its device.
+        plan: what decides the training.
+    """
+
+    def __init__(self, model: CapsNet, plan: Plan):
+        device = next(model.parameters()).device
+        decay = FINAL_LEARNING_RATE ** (1 / plan.num_steps)
+        self.model, self.plan = model, plan
+        self.optimizer = torch.optim.Adam(model.parameters(), lr=plan.learning_rate, fused=True)
+        self.scheduler = torch.optim.lr_scheduler.ExponentialLR(self.optimizer, decay)
+        self.generator = torch.Generator(device).manual_seed(plan.seed)
+        self.history = History()
+
+    def save(self, path: str | Path) -> None:
+        """Write all of it to a checkpoint, whole or not at all."""
+        training = {
+            "plan": self._identity(),
+            "optimizer": self.optimizer.state_dict(),
+            "scheduler": self.scheduler.state_dict(),
+            "generator": self.generator.get_state(),
+            "history": [epoch._asdict() for epoch in self.history],
+        }
+        save_checkpoint(path, self.model, training=training)
+
+    def restore(self, path: str | Path | None) -> None:
+        """Go back to where `save` was called.
+
+        Raises:
+            FileNotFoundError: if there is no checkpoint.
+            ValueError: if no path is given, or the checkpoint holds no training, or another one.
+        """
+        if path is None:
+            raise ValueError("to resume, name the checkpoint to go on from")
+        saved, extra = load_checkpoint(path)
+        if "training" not in extra:
+            raise ValueError(f"{path} holds a network but no training that could go on")
+        training = extra["training"]
+        then = training["plan"] | {"network": saved.config}
+        now = self._identity() | {"network": self.model.config}
+        if differing := [name for name in now if now[name] != then.get(name)]:
+            told = ", ".join(f"{name} {then.get(name)}, not {now[name]}" for name in differing)
+            raise ValueError(f"{path} belongs to another training, with {told}")
+        self.model.load_state_dict(saved.state_dict())
+        self.optimizer.load_state_dict(training["optimizer"])
+        self.scheduler.load_state_dict(training["scheduler"])
+        self.generator.set_state(training["generator"])
+        self.history = History(Epoch(**epoch) for epoch in training["history"])
+
+    def _identity(self) -> dict:
+        """Return what must be the same when the training goes on."""
+        return asdict(self.plan) | {"device": self.generator.device.type}

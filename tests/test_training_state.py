@@ -1,0 +1,153 @@
+"""A training that was interrupted goes on as if nothing had happened."""
+
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from capsnet_tutorial import CapsNet, CapsNetConfig, Digits, fit, load_checkpoint, save_checkpoint
+from capsnet_tutorial.training_state import Plan
+
+CONFIG = CapsNetConfig.small(
+    conv_channels=4, primary_types=2, image_shape=(1, 17, 17), num_classes=3
+)
+PLAN = {"epochs": 4, "batch_size": 4, "progress": False}
+
+
+class InterruptedTrainingError(Exception):
+    """What stands for Ctrl-C."""
+
+
+def network():
+    torch.manual_seed(0)
+    return CapsNet(CONFIG)
+
+
+def digits(count=10):
+    images = torch.rand(count, 1, 17, 17, generator=torch.Generator().manual_seed(1))
+    return Digits(images, torch.arange(count) % 3)
+
+
+def weights(model):
+    return torch.cat([weight.detach().flatten() for weight in model.parameters()])
+
+
+def interrupt_after(epochs):
+    def look(epoch):
+        if epoch.epoch == epochs:
+            raise InterruptedTrainingError
+
+    return look
+
+
+@pytest.mark.parametrize("epochs", [1, 2, 3])
+def test_an_interrupted_training_ends_where_a_whole_one_does(tmp_path, epochs):
+    whole, parts = network(), network()
+    history = fit(whole, digits(), digits(5), **PLAN)
+    options = PLAN | {"checkpoint": tmp_path / "a.pt"}
+    with pytest.raises(InterruptedTrainingError):
+        fit(parts, digits(), digits(5), **options, on_epoch=interrupt_after(epochs))
+    torch.manual_seed(99)
+    other = CapsNet(CONFIG)  # whatever its first weights are, the checkpoint's take their place
+    assert fit(other, digits(), digits(5), **options, resume=True) == history
+    assert weights(other).equal(weights(whole))
+
+
+def test_an_epoch_that_was_cut_short_is_begun_again(tmp_path, monkeypatch):
+    whole, parts = network(), network()
+    fit(whole, digits(), **PLAN)
+    options = PLAN | {"checkpoint": tmp_path / "a.pt"}
+    step, count = torch.optim.Adam.step, [0]
+
+    def fail_at_the_fifth(self, closure=None):
+        count[0] += 1
+        if count[0] == 5:
+            raise KeyboardInterrupt
+        return step(self, closure)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(torch.optim.Adam, "step", fail_at_the_fifth)
+        with pytest.raises(KeyboardInterrupt):
+            fit(parts, digits(), **options)
+    fit(parts, digits(), **options, resume=True)
+    assert weights(parts).equal(weights(whole))
+
+
+@pytest.mark.slow
+def test_a_new_process_goes_on_to_the_last_bit(tmp_path):
+    path = tmp_path / "a.pt"
+    model, options = network(), PLAN | {"checkpoint": path}
+    with pytest.raises(InterruptedTrainingError):
+        fit(model, digits(), **options, on_epoch=interrupt_after(2))
+    code = (
+        "import sys, torch; from capsnet_tutorial import *;"
+        "images = torch.rand(10, 1, 17, 17, generator=torch.Generator().manual_seed(1));"
+        "model = load_checkpoint(sys.argv[1]).model;"
+        "fit(model, Digits(images, torch.arange(10) % 3), epochs=4, batch_size=4,"
+        " checkpoint=sys.argv[1], resume=True)"
+    )
+    command = [sys.executable, "-c", code, str(path)]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert [line.split(":")[0] for line in printed.splitlines()] == ["epoch 3", "epoch 4"]
+    whole = network()
+    fit(whole, digits(), **PLAN)
+    assert weights(load_checkpoint(path).model).equal(weights(whole))
+
+
+def test_a_finished_training_trains_nothing(tmp_path, monkeypatch):
+    model, options = network(), PLAN | {"checkpoint": tmp_path / "a.pt"}
+    history = fit(model, digits(), **options)
+    monkeypatch.setattr(torch.optim.Adam, "step", lambda *_: pytest.fail("a step was taken"))
+    assert fit(network(), digits(), **options, resume=True) == history
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"epochs": 5}, "epochs 4, not 5"),
+        ({"seed": 1}, "seed 0, not 1"),
+        ({"augment": "none"}, "augment shift, not none"),
+    ],
+)
+def test_another_training_is_not_resumed(tmp_path, change, said):
+    options = PLAN | {"checkpoint": tmp_path / "a.pt"}
+    fit(network(), digits(), **options)
+    before = (tmp_path / "a.pt").read_bytes()
+    with pytest.raises(ValueError, match=f"belongs to another training, with {said}"):
+        fit(network(), digits(), **options | change, resume=True)
+    with pytest.raises(ValueError, match="num_digits 10, not 9"):
+        fit(network(), digits(9), **options, resume=True)
+    assert (tmp_path / "a.pt").read_bytes() == before
+
+
+def test_what_can_not_be_resumed_is_named(tmp_path):
+    with pytest.raises(ValueError, match="name the checkpoint"):
+        fit(network(), digits(), **PLAN, resume=True)
+    with pytest.raises(FileNotFoundError, match="there is no checkpoint at"):
+        fit(network(), digits(), **PLAN, checkpoint=tmp_path / "a.pt", resume=True)
+    save_checkpoint(tmp_path / "b.pt", network())
+    with pytest.raises(ValueError, match="no training that could go on"):
+        fit(network(), digits(), **PLAN, checkpoint=tmp_path / "b.pt", resume=True)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"learning_rate": 0.0}, "learning_rate must be above 0"),
+        ({"learning_rate": float("nan")}, "learning_rate must be above 0"),
+        ({"augment": "mirror"}, "augment must be one of shift, none, got 'mirror'"),
+    ],
+)
+def test_a_plan_that_makes_no_sense_is_refused(change, said):
+    plan = {
+        "epochs": 1,
+        "batch_size": 1,
+        "learning_rate": 0.1,
+        "augment": "none",
+        "mixed_precision": False,
+        "seed": 0,
+        "num_digits": 1,
+    }
+    with pytest.raises(ValueError, match=said):
+        Plan(**plan | change)
