@@ -1,6 +1,7 @@
 """Save a network to a file and load it again, on any machine."""
 
 import os
+import pickle
 import zipfile
 from dataclasses import asdict
 from pathlib import Path
@@ -86,14 +87,19 @@ def load_checkpoint(path: str | Path, device: torch.device | str = "cpu") -> Che
         raise FileNotFoundError(f"there is no checkpoint at {path}")
     try:
         with zipfile.ZipFile(path) as archive:
-            if flipped := archive.testzip():
-                raise ValueError(f"the part {flipped} is not as it was written")
+            if changed := archive.testzip():
+                raise ValueError(f"{changed} is not as it was written")
         content = torch.load(path, map_location="cpu", weights_only=True)
     except OSError:
         raise
-    except Exception as error:  # foreign bytes make the unpickler raise whatever they spell
+    except pickle.UnpicklingError:
         raise ValueError(
-            f"{path} is damaged or no checkpoint ({type(error).__name__}: {error}): save it again"
+            f"{path} is no checkpoint: it holds more than tensors and plain values, and to load it "
+            "could run a stranger's code"
+        ) from None
+    except Exception as error:  # foreign bytes make the readers raise whatever they spell
+        raise ValueError(
+            f"{path} is damaged or no checkpoint ({type(error).__name__}): save it again"
         ) from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ValueError(f"{path} was not written by save_checkpoint: expected '{FORMAT}' in it")

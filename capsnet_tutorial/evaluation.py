@@ -1,4 +1,4 @@
-"""Judge a capsule network: its loss, and how many digits it classifies rightly."""
+"""Judge a capsule network: its loss, and how many digits it classifies correctly."""
 
 from typing import NamedTuple
 
@@ -35,7 +35,7 @@ def evaluate(
         device: where to compute; by default a CUDA GPU if there is one, else the CPU.
 
     Returns:
-        The mean loss over all digits, the share classified rightly, and all lengths, on the CPU.
+        The mean loss over all digits, the share classified correctly, and all lengths, on the CPU.
 
     Raises:
         ValueError: if there are no digits, `batch_size` is below 1, images leave [0, 1], or a label

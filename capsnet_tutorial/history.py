@@ -36,7 +36,7 @@ class History(list[Epoch]):
 
     @property
     def accuracies(self) -> list[float]:
-        """The share of training images classified rightly, each before the step that used it."""
+        """The share of training images classified correctly, each before the step that used it."""
         return [epoch.accuracy for epoch in self]
 
     @property

@@ -161,7 +161,7 @@ def training_step(
 
     Returns:
         Means over the batch, from before the step and on its device: total loss, margin loss,
-        reconstruction loss, and the share classified rightly.
+        reconstruction loss, and the share classified correctly.
     """
     output, loss = predict_and_score(model, images, labels, mixed_precision)
     optimizer.zero_grad(set_to_none=True)

@@ -15,7 +15,7 @@
 #
 # ## Goal
 #
-# A sure capsule should have a length near 1, and an unsure one a length near 0. But the layer below hands over arrows of any length. **Squashing** is the step between.
+# A sure capsule should have a length near 1, and an unsure one a length near 0. But the sums that make up a capsule can have any length. **Squashing** is the step between.
 #
 # You will be able to squash a vector on paper, read the three lines of code that squash a whole batch, and name four ways to write them that break. This takes 20 minutes. You need to know what a vector is, and what a gradient is for.
 
@@ -31,7 +31,7 @@ plotting.capsule_picture()
 #
 # Look at the directions first: none of them changes. Squashing never alters what a capsule says about the looks of its thing.
 #
-# Now look at the lengths. However long an arrow was, it ends inside the circle. The longest lost more than half of its length, and it still comes closest to the circle. The shortest comes closest to nothing. So long arrows end near 1 and short ones near 0, and a length can be read as a probability.
+# Now look at the lengths. However long an arrow was, it ends inside the circle. The longest, of length 2, keeps 0.8 and comes closest to the circle. The shortest comes closest to nothing. So long arrows end near 1 and short ones near 0, and a length can be read as a score between 0 and 1, much like a probability.
 
 # %%
 import torch
@@ -82,8 +82,9 @@ for x, y in [(3, 4), (0.3, 0.4)]:
 # | $s_j$ | its total input, the arrow that arrives | $m$ numbers |
 # | $v_j$ | its output, the squashed arrow | $m$ numbers |
 # | $\lVert s_j \rVert$ | the length: root of the sum of squares | one number |
+# | $m$ | how many numbers a capsule has | a whole number |
 #
-# The paper's digit capsules have $m = 16$ numbers. Ours on this page have 2, so that they can be drawn.
+# In the paper's network each of the ten digits has a capsule of $m = 16$ numbers. Ours on this page have 2, so that they can be drawn.
 
 # %%
 s_j = torch.tensor([3.0, 4.0])
@@ -100,7 +101,7 @@ v_j
 # v_j = s_j\, \frac{\lVert s_j \rVert}{1 + \lVert s_j \rVert^2}
 # $$
 #
-# This is the form that our code computes. It has the same value wherever the first form has one. At $s_j = 0$ the first form divides zero by zero. The second divides zero by one.
+# This is the form that our code computes. It has the same value wherever the first form has one. At $s_j = 0$ the first form divides zero by zero. The second multiplies zero by 0/1, which is zero.
 
 # %%
 shorter_form = s_j * (norm / (1 + norm**2))
@@ -112,7 +113,7 @@ zero * (zero.norm() / (1 + zero.norm() ** 2))
 # %% [markdown]
 # ## Code: loops, then all at once
 #
-# The package holds the paper twice. The module `reference` spells it out with loops over plain numbers. It is slow and easy to check by eye.
+# The package holds each of the paper's formulas twice: once in loops, once fast. The module [`reference`](../capsnet_tutorial/reference.py) spells them out with loops over plain numbers. It is slow and easy to check by eye.
 
 # %%
 from capsnet_tutorial import reference
@@ -143,9 +144,9 @@ assert difference < 1e-12
 print("no number differs by 1e-12 or more")
 
 # %% [markdown]
-# All axes but the last one count vectors. The later lessons share one example: two capsules below send a vector to each of three capsules above. That makes six vectors, and one call squashes them all.
+# All axes but the last one count vectors. The later lessons share one example: two capsules below send a vector to each of three capsules above. That makes six vectors, and one call squashes them all. (The paper writes these vectors $\hat{u}$, hence the name `u_hat`; the next lesson explains them.)
 #
-# Each length comes out below 1. The four vectors with a length around 1 end around one half, and the two short ones nearly vanish.
+# Each length comes out below 1. The four vectors with a length around 1 end between 0.47 and 0.62, and the two short ones nearly vanish.
 
 # %%
 from capsnet_tutorial import lengths
@@ -169,13 +170,13 @@ after = lengths(squash(before[:, None]))
 plotting.squash_curve(before.detach(), after.detach(), slope)
 
 # %% [markdown]
-# A network learns through slopes, so the dashed line matters. Write $n$ for the length before:
+# A network learns through slopes, so the dashed line matters. On this page $n$ is the length before:
 #
 # $$
 # \frac{d}{dn}\, \frac{n^2}{1 + n^2} = \frac{2n}{(1 + n^2)^2}
 # $$
 #
-# It is largest at $n = 1/\sqrt{3}$, about 0.58. It is zero at both ends. A capsule that starts much too long hardly learns, and neither does one that starts much too short. This decides how large the weights of a new network should be, as the lesson on the whole network shows.
+# It is largest at $n = 1/\sqrt{3}$, about 0.58. It is 0 at length 0, and falls towards 0 again as the length grows. A capsule that starts much too long hardly learns, and neither does one that starts much too short. This decides how large the weights of a new network should be, as the lesson on the whole network shows.
 
 # %%
 n = before.detach()
@@ -215,7 +216,7 @@ show_code(mistakes.paper_squash)
 #
 # A capsule gets nothing but zeros when the image is black there and no bias is added. One NaN, "not a number", is enough to ruin a training: it spreads to each weight that it touches.
 #
-# *Literal* divides zero by zero. *Outside* looks safe, because its value is right. But a root is infinitely steep at zero, and on the way back infinity times zero is NaN.
+# *Literal* divides zero by zero. *Outside* looks safe, because its value is right. But a root is infinitely steep at zero, and on the way back infinity times zero is NaN. *Narrow* is safe here; its fault comes last.
 
 # %%
 print("at 0      value   gradient")
@@ -233,9 +234,9 @@ for name, function in variants.items():
 # %% [markdown]
 # ### A very short vector
 #
-# A vector of length 0.0001 has a squared length of 1e-8. Beside it, an epsilon of 1e-7 is not tiny but ten times as large. *Inside* returns less than a third of the right length. Of the first three, it alone had no NaN at zero. Accuracy is what it paid.
+# A vector of length 0.0001 has a squared length of 1e-8. Beside it, an epsilon of 1e-7 is not tiny but ten times as large. *Inside* returns less than a third of the right length. Of the first three, it alone had no NaN at zero. It pays with accuracy.
 #
-# Is that bad? A short capsule says "not here" either way. But the slope is less than half of the right one, and the slope is what a capsule that should be longer learns by.
+# Is that bad? A short capsule says "not here" either way. But the slope of the length is 0.44 of the right one, and by that slope a capsule learns that it should be longer.
 
 # %%
 n = 1e-4
@@ -267,7 +268,7 @@ for name, function in variants.items():
 #
 # The only denominator in our form is one plus a square. It is never below 1, so there is nothing to protect. Zeros stay zeros, and short vectors keep every digit.
 #
-# One corner is left. The length itself has no slope at zero, like the tip of a cone. PyTorch's `vector_norm` answers 0 there, and a root written out by hand doesn't. So we use the first.
+# One corner is left: squash needs the length, and the length has no slope at zero, like the tip of a cone. PyTorch's `vector_norm` answers 0 there, and a root written out by hand doesn't. So we use the first.
 #
 # Half types are computed in float32 and turned back at the end. The result is at most 1, so it always fits.
 
@@ -306,7 +307,7 @@ print("plain root: ", s.grad)
 # <details>
 # <summary>Answer</summary>
 #
-# The direction of each capsule. Each of its numbers is now scaled by another factor, and its length no longer has a bound of 1.
+# The direction of each capsule, since each of its numbers is now scaled by a factor of its own. Its length no longer has a bound of 1 either: below, one ends with a length of 1.19.
 #
 # </details>
 
@@ -315,14 +316,16 @@ assert squash(torch.tensor([1.0, 0.0])).norm() == 0.5
 
 print("length 3 becomes", round(squash(torch.tensor([3.0])).item(), 4))
 
-two = torch.tensor([[3.0, 3.0], [0.1, 0.1]])
-print("right axis:", lengths(squash(two, dim=-1)))
-print("wrong axis:", lengths(squash(two, dim=0)))
+two = torch.tensor([[3.0, 3.0], [0.1, 2.0]])
+for name, dim in [("right axis", -1), ("wrong axis", 0)]:
+    out = squash(two, dim=dim)
+    print(name, "vectors:", *out.numpy().round(2), end="  ")
+    print("lengths:", lengths(out).numpy().round(2))
 
 # %% [markdown]
 # **An exercise.** Write the way back: a function that takes a squashed vector and returns the vector that it came from. Start from the lengths. If $p$ is the length after and $n$ the one before, then $p = n^2 / (1 + n^2)$.
 #
-# Replace the line in the middle, and run the cell until it says so. A solution comes next.
+# Replace the line `return v`, and run the cell until it prints `solved`. A solution comes next.
 #
 # <details>
 # <summary>Hint</summary>
@@ -343,17 +346,19 @@ solved = torch.allclose(back, vectors, atol=1e-5)
 print("solved" if solved else "not solved yet")
 
 # %% [markdown]
-# **A solution.** From $p\,(1 + n^2) = n^2$ follows $n^2 = p / (1 - p)$. Nothing is lost by squashing, except to rounding: the longer a vector was, the closer $p$ is to 1, and the fewer digits are left in $1 - p$.
+# **A solution.** From $p\,(1 + n^2) = n^2$ follows $n^2 = p / (1 - p)$. A zero vector needs a case of its own, as in the pitfalls above: here $n / p$ would divide zero by zero. Nothing is lost by squashing, except to rounding: the longer a vector was, the closer $p$ is to 1, and the fewer digits are left in $1 - p$.
 
 
 # %%
 def solution(v):
     p = lengths(v)[:, None]
     n = (p / (1 - p)).sqrt()
-    return v * n / p
+    stretch = torch.where(p > 0, n / p, torch.zeros_like(p))
+    return v * stretch
 
 
 assert torch.allclose(solution(squash(vectors)), vectors, atol=1e-5)
+assert (solution(torch.zeros(1, 2)) == 0).all()
 solution(squash(vectors))
 
 # %% [markdown]
@@ -361,7 +366,7 @@ solution(squash(vectors))
 #
 # - The value is that of Equation 1. We compute it in the form with one division less, so it also has a value at zero, which the paper's formula leaves open.
 # - Half types are computed in float32. The paper doesn't speak of types.
-# - Section 2 reads the length as the probability that the thing is there. Nothing in the formula makes it a *true* probability: three digit capsules may well have lengths that add up to 2. It is a score between 0 and 1 that training pushes up and down.
+# - Section 2 of the paper reads the length as the probability that the thing is there. Nothing in the formula makes it a *true* probability: three digit capsules may well have lengths that add up to 2. It is a score between 0 and 1 that training pushes up and down.
 
 # %% [markdown]
 # ## Summary
@@ -369,7 +374,7 @@ solution(squash(vectors))
 # - A capsule's length says how sure it is, and its direction says what its thing looks like.
 # - Squashing keeps the direction and turns a length $n$ into $n^2 / (1 + n^2)$.
 # - (3, 4) has length 5 and comes out with length 25/26.
-# - The slope is largest at $1/\sqrt{3}$ and vanishes at both ends.
+# - The slope is largest at $1/\sqrt{3}$. It is 0 at length 0 and falls towards 0 for long vectors.
 # - Divide by one plus the square, never by the length, and square in float32.
 #
 # **Next** comes [routing by agreement](02_routing.ipynb): where the total input $s_j$ comes from, and how capsules below decide to which capsule above they belong.

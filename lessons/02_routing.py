@@ -35,7 +35,7 @@ prediction_arrows(u_hat)
 #
 # So each part makes a guess: *if I belonged to a face, it would be here, this large, turned like this*. If several parts guess the same face, the face is probably there. They then give more of themselves to that face, and less to wholes that nobody else believes in.
 #
-# The picture at the top shows two parts that guess at three wholes. About whole 0 they agree. About whole 1 they contradict each other. About whole 2 they hardly say anything. How well two arrows agree, the dot product tells: here it is for each whole.
+# The picture at the top shows two parts that guess at three wholes. About whole 0 they agree. About whole 1 they contradict each other. About whole 2 they hardly say anything, and what they say is at right angles. The dot product tells how well two arrows agree. Here it is for each whole.
 
 # %%
 first, second = u_hat
@@ -44,7 +44,7 @@ first, second = u_hat
 # %% [markdown]
 # ## By hand: one round
 #
-# Some names. A part is a capsule **below**, or a child; we count children with $i$. A whole is a capsule **above**, or a parent; we count parents with $j$. A child's guess about a parent is a **prediction vector**. Ours are two numbers long, so `u_hat` holds two children, three parents, two components.
+# Some names. A part is a capsule **below**, or a child; we count children with $i$. A whole is a capsule **above**, or a parent; we count parents with $j$. A child's guess about a parent is a **prediction vector**. Ours are two numbers long, so `u_hat` holds two children, three parents, two components. We count from 0, as the code does.
 #
 # How much a child gives to a parent is their **coupling**. At first a child knows nothing of the others, so it gives each of the three parents one third.
 
@@ -54,25 +54,26 @@ c_ij = torch.full((children, parents), 1 / parents)
 c_ij
 
 # %% [markdown]
-# Each parent adds up what it gets: one third of the first child's guess and one third of the second's. For the first parent that is $\tfrac13 (1.0 + 0.9)$ to the right and $\tfrac13 (0.2 + 0.3)$ upwards.
+# Each parent adds up what it gets: one third of child 0's guess and one third of child 1's. For parent 0 that is $\tfrac13 (1.0 + 0.9)$ to the right and $\tfrac13 (0.2 + 0.3)$ upwards.
 #
-# The guesses about the second parent nearly cancel: $\tfrac13 (0.9 - 0.9) = 0$ and $\tfrac13 (0.9 - 0.8)$.
+# The guesses about parent 1 nearly cancel: $\tfrac13 (0.9 - 0.9) = 0$ and $\tfrac13 (0.9 - 0.8) = 0.033$. Parent 2 gets 0.033 each way.
 
 # %%
 s_j = (c_ij[:, :, None] * u_hat).sum(dim=0)
 s_j
 
 # %% [markdown]
-# Squash it, as in lesson 1. The first parent is the longest by far, though both children spoke up just as loudly for the second.
+# Squash it, as in lesson 1. Parent 0 is the longest by far, though both children spoke up even louder for parent 1.
 
 # %%
 from capsnet_tutorial import lengths, squash
 
 v_j = squash(s_j)
-lengths(v_j)
+print(v_j)
+print("lengths:", lengths(v_j))
 
 # %% [markdown]
-# Now each child compares its guess with what came out. The **agreement** is the dot product of the two: large if both are long and point the same way, negative if they point against each other. The first child agrees with the first parent: $1.0 \cdot 0.290 + 0.2 \cdot 0.076 = 0.306$.
+# Now each child compares its guess with what came out. To compare it with every other guess would take many products. The parent is made of them all, so one comparison with it does the work. The **agreement** is the dot product of guess and parent: large if both are long and point the same way, negative if they point against each other. Child 0 agrees with parent 0: $1.0 \cdot 0.2903 + 0.2 \cdot 0.0764 = 0.3056$.
 #
 # Agreement is added to a score, and the scores decide the next couplings. That was one round.
 
@@ -89,7 +90,7 @@ a_ij
 # \hat{u}_{j|i} = W_{ij}\, u_i
 # $$
 #
-# The score of child $i$ for parent $j$ is called a **routing logit**, $b_{ij}$. It starts at 0. A round has four steps (Procedure 1, Equations 2 and 3):
+# The score of child $i$ for parent $j$ is called a **routing logit**, $b_{ij}$. It starts at 0. A round has four steps (the paper's Procedure 1, Equations 2 and 3):
 #
 # $$
 # c_{ij} = \frac{\exp b_{ij}}{\sum_k \exp b_{ik}}
@@ -103,17 +104,17 @@ a_ij
 # b_{ij} \leftarrow b_{ij} + v_j \cdot \hat{u}_{j|i}
 # $$
 #
-# The first step is a softmax. Look at the letter under its sum: $k$ runs over the **parents**, with the child $i$ held fixed. So each child has one whole to give, and shares it out.
+# The first step is a softmax: it turns any scores into shares that add up to 1. Look at the letter under its sum: $k$ runs over the **parents**, with the child $i$ held fixed. So each child has a total of 1 to give, and shares it out.
 #
 # | symbol | meaning | axes |
 # |---|---|---|
-# | $u_i$ | child $i$ | `i n` |
+# | $u_i$ | the vector of child $i$ | `i n` |
 # | $W_{ij}$ | matrix from child $i$ to parent $j$ | `i j m n` |
 # | $\hat{u}_{j\vert i}$ | prediction vector | `i j m` |
 # | $b_{ij}$, $c_{ij}$ | logit and coupling | `i j` |
 # | $s_j$, $v_j$ | parent before and after squash | `j m` |
 #
-# With a batch of images, all but $W_{ij}$ get an axis `b` in front. Every image has logits of its own.
+# `n` counts a child's numbers, `m` a parent's: 8 and 16 in the paper, 2 here. With a batch of images, all but $W_{ij}$ get an axis `b` in front. Every image has logits of its own.
 
 # %% [markdown]
 # ## Code: loops, then all at once
@@ -127,9 +128,9 @@ from capsnet_tutorial.listings import show_code
 show_code(reference.dynamic_routing)
 
 # %% [markdown]
-# And here is the function that the network uses. A sum over an index became an `einsum`: the letters before the arrow name the axes that go in, and a letter that is missing after it is summed over. So `bij,bijm->bjm` multiplies each guess by its coupling and sums over the children `i`.
+# And here is the function that the network uses. A sum over an index became an `einsum`: the letters before the arrow name the axes that go in, and a letter that is missing after it is summed over. So `bij,bijm->bjm` multiplies each guess by its coupling and sums over the children `i`. (As an axis, `b` counts images. It has nothing to do with the logits `b_ij`.)
 #
-# `softmax(dim=2)` is the whole point of the next sections: axis 2 is `j`, the parents.
+# Mind `softmax(dim=2)`: axis 2 is `j`, the parents. The pitfalls come back to it. `dynamic_routing` checks its input and calls this function.
 
 # %%
 from capsnet_tutorial import routing
@@ -156,7 +157,7 @@ v_j[0]
 #
 # Three rounds of our example, from the trace that was just computed. Read from left to right. Both children move their weight to the parent on which they agree. By the third round it has half of all they give.
 #
-# Each row adds up to 1. That is the first thing to check in any code for routing.
+# Each row adds up to 1, but for the rounding of what is printed. That is the first thing to check in any code for routing.
 
 # %%
 from capsnet_tutorial.plotting_routing import coupling_rounds
@@ -176,6 +177,7 @@ assert torch.allclose(swapped, v_j, atol=1e-6)
 
 swapped = dynamic_routing(u_hat[None].flip(2))
 assert torch.allclose(swapped, v_j.flip(1), atol=1e-6)
+print("the same parents both times")
 
 # %% [markdown]
 # ### Nor does it matter how the world is turned
@@ -195,11 +197,12 @@ turned, turned_trace = dynamic_routing(
 )
 assert torch.allclose(turned, v_j @ turn.T, atol=1e-6)
 assert torch.allclose(turned_trace.c_ij, trace.c_ij, atol=1e-6)
+print("turned parents, the same couplings")
 
 # %% [markdown]
 # ### How many rounds
 #
-# The paper uses 3. More of them make up a network's mind more firmly: after 100 rounds both children give everything to the first parent. But a child that gives all it has to one parent learns nothing about the others, and the time grows with each round.
+# The paper uses 3. With more of them the network makes up its mind more firmly: after 100 rounds both children give everything to parent 0. But a child that gives all it has to one parent learns nothing from the others: with a coupling of 0, no gradient comes back. And the time grows with each round.
 
 # %%
 print("rounds  length  couplings of parent 0")
@@ -210,11 +213,11 @@ for rounds in (1, 2, 3, 10, 100):
     print("{:.3f} and {:.3f}".format(*shares))
 
 # %% [markdown]
-# ## Pitfalls: the axis, and four more
+# ## Pitfalls: the axis, and what hides it
 #
 # ### The wrong axis
 #
-# Write `softmax(dim=1)` and the children are normalised instead: now each *parent* has one whole to hand out. The shapes are the same, the code runs, and it often learns. Of fifteen public implementations that we read, four do this throughout and one in all rounds but the last.
+# Write `softmax(dim=1)` and the children are normalised instead: now each *parent* has a total of 1 to hand out. The shapes are the same, the code runs, and it often learns. Of fifteen public implementations that we read, four do this throughout and one in all rounds but the last.
 #
 # Sum over the parents to find out.
 
@@ -228,9 +231,11 @@ print("per parent:", wrong.sum(dim=0))
 # %% [markdown]
 # ### Why nobody notices
 #
-# Over 1,152 children the wrong softmax starts at 1/1152 instead of 1/10. So every parent's input is 115 times smaller than it should be, and squash makes a short vector shorter still. Large first weights $W_{ij}$ make up for some of that: with a spread of 1, the wrong axis learns far better than with a smaller one. The last three rows of the table show it.
+# The paper's network, which [lesson 5](05_capsnet.ipynb) builds, has 1,152 children and ten parents, the **digit capsules**, one for each digit. Our small one for CPUs has 288 children.
 #
-# Now mend the axis alone, and keep that spread. In the paper's size of network, with 1,152 children, every digit capsule then starts with a length of 0.9: all ten classes are sure at once, where squash is flat. With 288 children it starts at 0.3 and still learns, though worse than with a smaller spread. So one mistake hides another. Axis and scale must be right together.
+# Over 1,152 children the wrong softmax starts at 1/1152 instead of 1/10. So every parent's input is 115 times smaller than it should be, and squash makes a short vector shorter still. How large the first, random weights $W_{ij}$ are is called their spread: their standard deviation. A large one makes up for some of the loss. The last three rows of the table show it: with a spread of 1, the wrong axis learns far better than with a smaller one.
+#
+# Now mend the axis alone, and keep that spread. With 1,152 children the digit capsules start at 0.9 on average: all ten classes are sure at once, where squash is flat. With 288 children they start at 0.3 and still learn, though worse than with a smaller spread. So a spread that is too large hides the wrong axis. Axis and spread must be right together.
 #
 # The table was recorded: the small network, three passes over 4,000 digits, judged on 1,000 others, one seed. The lengths are means over ten digit capsules and 200 digits before training, with 288 children, as trained, and with 1,152.
 
@@ -238,12 +243,12 @@ print("per parent:", wrong.sum(dim=0))
 from capsnet_tutorial.records import read_record
 
 record = read_record("axis_and_scale")
-print("            length at the start")
-print("axis       std      288     1152  accuracy")
+print("               length at the start")
+print("axis      spread    288     1152  accuracy")
 for row in record["rows"]:
     print(
-        f"{row['axis']:9} {row['std']:4} {row['length_288']:8.5f}"
-        f" {row['length_1152']:8.5f} {row['accuracy']:9.1%}"
+        f"{row['axis']:9} {row['std']:5} {row['length_288']:8.0e}"
+        f" {row['length_1152']:8.0e} {row['accuracy']:9.1%}"
     )
 print(f"seed {record['seed']}, {record['epochs']} epochs,", end=" ")
 print(f"{record['device']}, torch {record['torch']}")
@@ -251,7 +256,7 @@ print(f"{record['device']}, torch {record['torch']}")
 # %% [markdown]
 # ### A riddle
 #
-# One published series of articles runs the softmax over the children in all rounds but the last, and reports that this works best. It starts its matrices with a spread of 0.0147. Let us look inside, at the start of training, with 1,152 children and four rounds.
+# One published series of articles runs the softmax over the children in all rounds but the last, and reports that this works best. It starts its matrices with a spread of 0.0147. Let us imitate it: the paper's network with that spread, at the start of training, with four rounds. (In the article's own network the capsules are longer, and still too short.)
 #
 # In the first three rounds the capsules are so short that the logits hardly leave 0. So the last softmax, over the parents, gives nearly 1/10 to each. The article's routing is one round of sharing evenly, in disguise.
 
@@ -311,7 +316,7 @@ print(f"difference: {missing:.0%} of the full gradient's length")
 # %% [markdown]
 # ### Memory
 #
-# The prediction vectors are the largest thing in the network. For one batch of 100 images, 1,152 children, 10 parents of 16 numbers and 4 bytes a number:
+# A batch that doesn't fit into memory fails because of the prediction vectors: they are the largest thing in the network. Plain autograd keeps several copies of them, so a smaller batch is the first cure. For one batch of 100 images, 1,152 children, 10 parents of 16 numbers and 4 bytes for each number:
 
 # %%
 size = 100 * 1152 * 10 * 16 * 4
@@ -359,7 +364,7 @@ assert torch.allclose(t.c_ij, torch.tensor(0.1))
 # %% [markdown]
 # **An exercise.** Do the second round's couplings yourself. You have the agreements `a_ij` of the first round. All logits were 0 before.
 #
-# Replace the line in the middle, and run the cell until it says so. A solution comes next.
+# Replace the line that starts with `return`, and run the cell until it prints `solved`. A solution comes next.
 #
 # <details>
 # <summary>Hint</summary>
@@ -403,6 +408,6 @@ solution(a_ij)
 # - A child guesses at every parent. Couplings say how much of itself it gives to each.
 # - A round: softmax over the **parents**, weighted sum, squash, add the agreement to the logits.
 # - For each child the couplings add up to 1. In the first round all are equal.
-# - The softmax's axis and the scale of the first weights belong together.
+# - The softmax's axis and the spread of the first weights belong together.
 #
 # **Next**: [the margin loss](03_margin.ipynb), which says how long each parent should be.

@@ -15,7 +15,7 @@
 #
 # ## Goal
 #
-# You will be able to work out the margin loss on paper, say why it is squared and why absent classes count for less, and name five ways to write it that go wrong. This takes 25 minutes. You need [the lesson on squashing](01_squashing.ipynb); the numbers by hand come from [the lesson on routing](02_routing.ipynb).
+# You will be able to work out the margin loss on paper, say why it is squared and why absent classes count for less, name four ways to write it that go wrong, and one wrong way to read off the answer. This takes 25 minutes. You need [the lesson on squashing](01_squashing.ipynb); the numbers by hand come from [the lesson on routing](02_routing.ipynb).
 
 # %%
 import torch
@@ -37,7 +37,7 @@ margin_curves(length, present, absent)
 #
 # How long, and how short? *Enough* is enough. If its digit is there, a capsule of length 0.9 or more costs nothing. If it isn't, a length of 0.1 or less costs nothing. These two bounds are the **margins**.
 #
-# Between them the cost is what is missing, squared; or what is too much, squared and then halved. The picture at the top shows both curves, and here they are as numbers.
+# A present class that is too short pays what is missing, squared. An absent one that is too long pays what is too much, squared and then halved. The picture at the top shows both curves, and here they are as numbers.
 
 # %%
 print("length  if there  if not")
@@ -62,13 +62,13 @@ print(f"{n0:.4f}  {n1:.4f}  {n2:.4f}")
 # %% [markdown]
 # **Class 0 is there.** Its capsule should be 0.9 long, so 0.9 − 0.486 = 0.414 is missing. Squared, that is 0.171. The other two are shorter than 0.1 and cost nothing. The loss is 0.171.
 #
-# **Now suppose that class 1 is there** and the network has it wrong. Capsule 1 lacks nearly all of 0.9: it costs 0.809. Capsule 0 is too long by 0.486 − 0.1 = 0.386: squared 0.149, halved 0.074. The loss is 0.884.
+# **Now suppose that class 1 is there** and the network has it wrong. Capsule 1 lacks nearly all of 0.9: it costs 0.8093. Capsule 0 is too long by 0.4858 − 0.1 = 0.3858: squared 0.1489, halved 0.0744. Together they cost 0.8838.
 
 # %%
 if_0 = (0.9 - n0) ** 2
 if_1 = (0.9 - n1) ** 2 + 0.5 * (n0 - 0.1) ** 2
-print(f"class 0 there: {if_0:.3f}")
-print(f"class 1 there: {if_1:.3f}")
+print(f"class 0 there: {if_0:.4f}")
+print(f"class 1 there: {if_1:.4f}")
 
 assert abs(margin_loss(v_j, torch.tensor([0])) - if_0) < 1e-6
 assert abs(margin_loss(v_j, torch.tensor([1])) - if_1) < 1e-6
@@ -76,7 +76,7 @@ assert abs(margin_loss(v_j, torch.tensor([1])) - if_1) < 1e-6
 # %% [markdown]
 # Two more losses are worth knowing by heart, because you will meet them in logs. Take ten classes, one of them there.
 #
-# If all ten capsules are **zero**, the nine absent ones are fine, and the present one costs $0.9^2 = 0.81$. A loss that stays near 0.81 hints at a network whose capsules are all dead.
+# If all ten capsules are **zero**, the nine absent ones are fine, and the present one costs $0.9^2 = 0.81$. A loss that stays near 0.81 hints at a network whose capsules are all near length 0.
 #
 # If all ten have length **1**, the present one is fine. Each of the other nine costs half of $0.9^2$, and together they cost 3.645.
 
@@ -92,7 +92,7 @@ for capsules, expected in ((all_zero, 0.81), (all_one, 3.645)):
 # %% [markdown]
 # ## Math
 #
-# This is Equation 4, the loss of class $k$:
+# This is the paper's Equation 4, the loss of class $k$:
 #
 # $$
 # \begin{aligned}
@@ -104,7 +104,7 @@ for capsules, expected in ((all_zero, 0.81), (all_one, 3.645)):
 # | Symbol | Meaning | Value |
 # |---|---|---|
 # | $k$ | which class | 0 to 9 |
-# | $v_k$ | its capsule, $m$ numbers | |
+# | $v_k$ | its capsule | 16 numbers |
 # | $\lVert v_k \rVert$ | the capsule's length | 0 to 1 |
 # | $T_k$ | is the class there? | 1 or 0 |
 # | $m^+$ | long enough, if it is there | 0.9 |
@@ -161,7 +161,7 @@ print("no difference of 1e-12 or more")
 # %% [markdown]
 # ## Picture: the slopes, and why there is a square
 #
-# A network follows slopes. Where a slope is negative, a longer capsule is cheaper, so training makes it longer. How steep it is says how hard training pulls.
+# A network follows slopes. Where a slope is negative, a longer capsule is cheaper, so training makes it longer. We call the slope with its sign turned round the **pull**: a positive pull makes the capsule longer, a negative one shorter. How large it is says how hard training pulls.
 #
 # Solid is the loss with its squares. **The further a capsule is from its margin, the harder it is pulled**, and the pull fades out as it arrives. Dashed is the same loss without squares: always the same pull, and then none at all.
 
@@ -202,9 +202,11 @@ assert torch.allclose(squared[1], (length - 0.1).clamp(min=0))
 #
 # Of ten classes, one is there and nine are not. Imagine a network that can't tell them apart yet: all ten capsules have the same length. The one that is there pulls up, and nine pull down.
 #
+# The slope of a square is twice what is squared. So with length $n$ the present class pulls up with $2\,(0.9 - n)$, and each absent one down with $\lambda \cdot 2\,(n - 0.1)$. (On this page $n$ is a length.)
+#
 # Suppose the length is 0.3. The one pulls with $2 \cdot 0.6 = 1.2$. With $\lambda = 1$ the nine together pull with $9 \cdot 2 \cdot 0.2 = 3.6$, three times as hard. With $\lambda = 0.5$ it is half of that.
 #
-# Section 3 of the paper gives the reason: without a smaller weight, the first steps would shrink all the capsules.
+# Section 3 of the paper gives the reason for the weight: without a smaller weight, the first steps would shrink all the capsules.
 
 
 # %%
@@ -249,7 +251,7 @@ pull_balance(
 # %% [markdown]
 # ### When it starts to matter
 #
-# So much for an example. What are the lengths when training starts? We measured them on the small network, before its first step, over 200 digits.
+# So much for an example. What are the lengths when training starts? We measured them on the small network of [lesson 5](05_capsnet.ipynb), before its first step, over 200 digits. Here only its ten lengths count.
 #
 # They are short, and none reaches 0.1. **So at our start the absent classes don't pull at all, and λ changes nothing.** Only the present classes pull, all of them upwards.
 
@@ -269,14 +271,14 @@ n = start.clone().requires_grad_()
 cost = margin_costs(n, labels).sum()
 (slope,) = torch.autograd.grad(cost, n)
 is_there = torch.nn.functional.one_hot(labels).bool()
-print(f"up, an image:   {-slope[is_there].sum() / 200:.2f}")
-print(f"down, an image: {slope[~is_there].sum() / 200:.2f}")
+print(f"up, for each image:   {-slope[is_there].sum() / 200:.2f}")
+print(f"down, for each image: {slope[~is_there].sum() / 200:.2f}")
 assert not slope[~is_there].any()
 
 # %% [markdown]
-# That lasts for one step. Adam, the optimiser, moves each weight by about 0.001 in its first step, however steep the slope, and that is enough to lift all ten capsules to a length of about 0.8. From then on nine pull down.
+# That lasts for one step. Adam, a common form of gradient descent, moves each weight by about 0.001 in its first step, however steep the slope, and that is enough to lift all ten capsules to a length of about 0.8. From then on nine pull down.
 #
-# The picture shows the first 80 steps, recorded: the mean length of the true class's capsule, solid, and of the other nine, dashed. The dotted line is the balance from above. At first the two lines run together: the network can't tell the classes apart, and its lengths swing around the balance. Then the lines part.
+# The picture shows the first 80 steps, recorded. These networks were trained without the second loss of the next lesson, so that only this one differs. It shows the mean length of the true class's capsule, solid, and of the other nine, dashed. The dotted line is the balance from above. At first the two lines run together: the network can't tell the classes apart, and its lengths swing around the balance. Then the lines part.
 
 # %%
 from capsnet_tutorial.plotting_margin import first_steps
@@ -292,7 +294,7 @@ for w in (0.5, 1, 5):
 first_steps(runs, balance)
 
 # %% [markdown]
-# Does λ make a better network? The table counts the digits named rightly after three passes, out of 500 that were set aside from training.
+# Does λ make a better network? The table counts the digits named correctly after three passes, out of 500 that were set aside from training.
 #
 # - With 0 hardly anything is learned. Nobody asks an absent class to be short, so all capsules are long for every image.
 # - With 5 all capsules are held near 0.1, learning starts late, and it is behind.
@@ -314,7 +316,7 @@ print(f"{record['device']}, torch {record['torch']}")
 #
 # Each class is asked on its own, and no class sees another. So nothing keeps two classes from being there together. The targets are then a row of ones and zeros for each image, and *both* capsules may be long. The paper uses this for images of two digits on top of each other.
 #
-# A softmax can't say that. It turns ten numbers into shares of one whole. Two equal digits get one half each at most, and from lengths they get far less.
+# A softmax can't say that. It turns ten numbers into shares of one whole. Two digits of equal length get at most one half each, and from lengths they get far less.
 
 # %%
 two = torch.full((1, 10), 0.05)
@@ -331,14 +333,14 @@ print(f"softmax of the lengths: {share:.3f} for each of the two")
 #
 # Most classifiers take a softmax of their outputs and then the **cross-entropy**: minus the logarithm of the true class's share. Outputs without bounds can bring that share as close to 1 as they like.
 #
-# Lengths can't. They end below 1, so the best share of the true class is $e / (e + 9) = 0.232$, and the loss never falls below 1.461. A network that knows nothing has $\ln 10 = 2.303$. All of learning takes place between these two.
+# Lengths can't. They end below 1, so the best share of the true class is $e / (e + 9) = 0.232$, and the loss never falls below 1.461. A network that gives every class the same share has $\ln 10 = 2.303$. All of learning takes place between these two.
 
 # %%
 import math
 
 best = math.e / (math.e + 9)
 print(f"best share: {best:.3f}, its loss: {-math.log(best):.3f}")
-print(f"a network that knows nothing: {math.log(10):.3f}")
+print(f"equal shares: {math.log(10):.3f}")
 
 # %% [markdown]
 # And cross-entropy is never satisfied. Here is a network that is right and sure. The margin loss leaves it alone. Cross-entropy still pulls the true class up with more than three quarters of its full strength, and pushes the others down as hard.
@@ -373,13 +375,13 @@ same = cross_entropy(longer, target) - cross_entropy(n, target)
 assert abs(same) < 1e-6
 
 # %% [markdown]
-# ## Pitfalls: five ways to break it
+# ## Pitfalls: five things that go wrong
 #
 # ### The square is missing
 #
-# Three of the fifteen public implementations that we read in November 2026 leave out the squares. The formula in the notes of one of them has them.
+# Three of the fifteen public implementations that we read in November 2026 leave out the squares. One of them prints the squared formula right beside its code.
 #
-# We saw that the pull then no longer fades near the margin. There is a second effect. Whatever the common length of ten capsules, from 0.1 to 0.9, one pulls up with 1 and nine pull down with 4.5. There is no balance in between: all ten are driven down to 0.1.
+# We saw that the pull then no longer fades near the margin. There is a second effect. Whatever the common length of ten capsules, between 0.1 and 0.9, one pulls up with 1 and nine pull down with 4.5. There is no balance in between: all ten are driven down to 0.1.
 
 # %%
 from capsnet_tutorial import mistakes
@@ -416,31 +418,18 @@ for a, b in zip(right["accuracies"], wrong["accuracies"], strict=True):
 # (0.9 - 0.232)^2 = 0.446
 # $$
 #
-# The same in code: let Adam look for the ten lengths with the lowest loss.
-
-
-# %%
-def lowest(loss_function):
-    free = torch.zeros(1, 10, 1, requires_grad=True)
-    optimizer = torch.optim.Adam([free], lr=0.1)
-    for _ in range(2000):
-        loss = loss_function(free.sigmoid(), torch.tensor([0]))
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-    return loss.item()
-
+# The same in code, with one capsule of length 1 and nine of length 0. No other ten lengths do better.
 
 # %%
-floor = (0.9 - best) ** 2
-found = lowest(mistakes.margin_of_softmax)
-assert floor <= found < floor + 1e-3
-print(f"on paper:              {floor:.3f}")
-print(f"of a softmax, found:   {found:.3f}")
-print(f"of lengths, found:     {lowest(margin_loss):.3f}")
+perfect = torch.zeros(1, 10, 1)
+perfect[0, 0] = 1
+floor = mistakes.margin_of_softmax(perfect, torch.tensor([0])).item()
+assert abs(floor - (0.9 - best) ** 2) < 1e-6
+print(f"of a softmax: {floor:.3f}")
+print(f"of lengths:   {margin_loss(perfect, torch.tensor([0])):.3f}")
 
 # %% [markdown]
-# A floor doesn't stop learning: on the 500 digits this network, too, is right about as often. What is lost is what the loss was to say. A perfect network has a loss of 0.446. The upper margin is never reached, so the pull never ends. And the lower one is idle at the start: ten equal shares are 0.1 each, which costs an absent class nothing. Two digits at once are out of the question.
+# A floor doesn't stop learning: on the 500 digits this network, too, is right about as often. What is lost is the meaning of the number: a perfect network now has a loss of 0.446. The upper margin is never reached, so the pull never ends. And the lower one is idle at the start: ten equal shares are 0.1 each, which costs an absent class nothing. Two digits at once are out of the question.
 
 # %%
 for name in ("weight 0.5", "of a softmax"):
@@ -452,9 +441,9 @@ for name in ("weight 0.5", "of a softmax"):
 # %% [markdown]
 # ### A mean instead of a sum
 #
-# `.mean()` over images and classes is quickly written. It divides by the ten classes too. If this were the only loss, that would hardly matter to Adam: it divides each slope by its usual size, so a tenth of a loss trains like the whole.
+# `.mean()` over images and classes is quickly written. It divides by the ten classes too. If this were the only loss, that would hardly matter to Adam: Adam divides each slope by its recent average size, so a tenth of a loss trains like the whole.
 #
-# But the network has a second loss, which asks it to redraw the image. [The lesson on reconstruction](04_reconstruction.ipynb) is about that. It is weighted by 0.0005 to keep it small beside the margin loss. With a mean it weighs ten times as much as it should, and at the start it is the larger half.
+# But the network has a second loss, which asks it to redraw the image. [The lesson on reconstruction](04_reconstruction.ipynb) is about that. It is weighted by 0.0005 to keep it small beside the margin loss. With a mean it weighs ten times as much as it should, and at the start it is the larger part.
 #
 # One public implementation divides by ten. In the authors' own code the margin loss is a twentieth of the formula's.
 
@@ -495,7 +484,7 @@ print(f"at a length of 4e-10: {g[0, 3].norm():.2f}")
 #
 # To name the digit, take the longest capsule. No softmax is needed. One implementation takes one all the same, and over axis 0, which counts the images. Each image then competes with its neighbours for each class.
 #
-# The first image below is a 0, though a 1 isn't far behind. Its neighbour is an even clearer 0. That is enough to turn the first into a 1. An image alone always becomes class 0: each of its shares is 1.
+# The first image on the right is a 0, though a 1 isn't far behind. Its neighbour is an even clearer 0. That is enough to turn the first into a 1. An image alone always becomes class 0: each of its shares is 1.
 
 # %%
 pair = torch.tensor([[0.8, 0.7, 0.1], [0.9, 0.1, 0.1]])
@@ -532,7 +521,7 @@ print("alone, over the batch:", wrong(last).item())
 # <details>
 # <summary>Answer</summary>
 #
-# The lengths. 0.81 is the loss of ten capsules that are all near zero. Squash is flat there, so hardly any slope gets through.
+# The lengths. 0.81 is the loss of ten capsules that are all near zero. Squash is flat there, so hardly any slope gets through. If they are *exactly* zero, none does.
 #
 # </details>
 
@@ -547,7 +536,7 @@ print(f"2. {margin_loss(v, both):.2f}")
 # %% [markdown]
 # **An exercise.** How long are the capsules of a network that can't tell classes apart, if there are not ten classes but any number? Write the balance as a function of the number of classes and of λ. The first cell finds it by trying 8,001 lengths, and the second compares.
 #
-# Replace the line in the middle of the second cell, and run it until it says so. A solution comes next.
+# Replace the line in the second cell that starts with `return`, and run the cell until it prints `solved`. A solution comes next.
 #
 # <details>
 # <summary>Hint</summary>
@@ -598,7 +587,7 @@ for num_classes in (2, 10, 100):
 # %% [markdown]
 # ## Summary
 #
-# - A class that is there asks for a length of at least 0.9, and an absent one for at most 0.1. Beyond the margins nothing is to pay.
+# - A class that is there asks for a length of at least 0.9, and an absent one for at most 0.1. Above the first and below the second there is nothing to pay.
 # - The cost is squared, so what is very wrong is pulled hardest.
 # - λ keeps nine absent classes from outweighing the one that is there. An undecided network settles at 0.245.
 # - Each class is asked on its own, so several may be there at once.

@@ -29,9 +29,9 @@ bottleneck(held_out.images[0])
 #
 # Say you describe a handwritten digit on the phone, and your friend draws it. You may say sixteen numbers. Soon you would agree on what they mean: how far the digit leans, how wide it is, how thick the stroke. You wouldn't waste one on the dust in a corner.
 #
-# A capsule is put in the same place. The friend is called the **decoder**. Where the drawing differs from the digit, both learn: the decoder to draw better, and the layers below the capsule to say more useful numbers. A task that is added so that a network learns something else better is called a **regulariser**.
+# A capsule is put in the same place. The friend is called the **decoder**. Where the drawing differs from the digit, both learn: the decoder to draw better, and the layers below the capsule to say more useful numbers. The paper uses this as a **regulariser**: an extra demand that keeps a network from learning its training digits by heart.
 #
-# We train a small network on 4,000 digits, which takes about a minute on two cores. How training works is the subject of [its own lesson](06_training.ipynb). The last column says how far the drawings are off. The settings were chosen on digits set aside from the 4,000.
+# We train a small network on 4,000 digits, which takes about a minute on two cores. How training works is the subject of [its own lesson](06_training.ipynb). `augment="none"` says that the digits aren't moved about in training. The last column says how far the drawings are off: squared errors, summed over the pixels, as explained below. The settings were chosen on digits set aside from the 4,000.
 
 # %%
 import torch
@@ -54,7 +54,9 @@ for e in history:
 #
 # Above is the first digit of each class among 1,000 that it hasn't seen. Below is what the decoder made of the true class's capsule. The number is the squared error: 0 would be the same picture.
 #
-# The drawings are soft, as if seen through frosted glass. Where the decoder isn't sure if a pixel is white or black, grey is the safest bet. But the leaning 1 leans, and the wide 2 is wide. That much got through sixteen numbers.
+# In the data ink is 1 and paper is 0. Our pictures show ink in blue on a light ground.
+#
+# The drawings are soft, as if seen through frosted glass. Where the decoder isn't sure if there is ink, half ink is the safest bet. But the leaning 1 leans, and the wide 2 is wide. That much got through sixteen numbers. Not all did: the 4 comes out more like a 9, and the 3 like an 8.
 
 # %%
 from capsnet_tutorial.plotting_reconstruction import picture_rows
@@ -116,9 +118,9 @@ print("by label 2:   ", show(reference.mask_capsules(v_j, 2)))
 print("by prediction:", show(reference.mask_capsules(v_j)))
 
 # %% [markdown]
-# Now the error, on a picture of two by two pixels. The true picture is white, black, black, white. The decoder drew 0.9, 0.2, 0 and 0.6. The differences are 0.1, 0.2, 0 and 0.4, and their squares are 0.01, 0.04, 0 and 0.16.
+# Now the error, on a picture of two by two pixels. The true picture is ink, paper, paper, ink: 1, 0, 0, 1. The decoder drew 0.9, 0.2, 0 and 0.6. The differences are 0.1, 0.2, 0 and 0.4, and their squares are 0.01, 0.04, 0 and 0.16.
 #
-# The paper takes the **sum** of the squares: 0.21. Many programs take the **mean**: 0.0525, a quarter. On four pixels the two differ by 4. On 28 by 28 pixels they differ by 784.
+# The paper takes the **sum** of the squares: 0.21. Many programs take the **mean**: 0.0525, a quarter. On four pixels the two differ by a factor of 4. On 28 by 28 pixels it is a factor of 784.
 
 # %%
 drawn, pixels = [0.9, 0.2, 0.0, 0.6], [1.0, 0.0, 0.0, 1.0]
@@ -135,7 +137,7 @@ print(f"mean: {total / len(pixels):.4f}")
 # \tilde{v}_k = \begin{cases} v_k & \text{if } k = t \\ 0 & \text{otherwise} \end{cases}
 # $$
 #
-# The loss of one image joins [the margin losses](03_margin.ipynb) $L_k$ and the squared error over all pixels (Section 4.1):
+# The loss of one image joins [the margin losses](03_margin.ipynb) $L_k$ and the squared error over all pixels (the paper's Section 4.1):
 #
 # $$
 # L = \sum_k L_k + 0.0005 \sum_p (\hat{x}_p - x_p)^2
@@ -144,11 +146,12 @@ print(f"mean: {total / len(pixels):.4f}")
 # | Symbol | Meaning | Shape |
 # |---|---|---|
 # | $v_k$ | the capsule of class $k$ | $m = 16$ numbers |
-# | $\tilde{v}_k$ | the same, masked | $m$ numbers |
+# | $t$ | the class whose capsule is kept | a whole number |
+# | $\tilde{v}_k$ | the capsule, masked | $m$ numbers |
 # | $x_p$ | pixel $p$ of the image, 0 to 1 | one number |
 # | $\hat{x}_p$ | the same pixel as drawn, 0 to 1 | one number |
 #
-# Why so small a weight? On the right are both parts for an untrained network and for ours. At first the squared error is hundreds of times the margin loss, because 784 pixels add up. With the weight it is a fraction of it, and the margin loss leads.
+# Why so small a weight? On the right are both parts for an untrained network and for ours. At first the squared error is hundreds of times the margin loss, because 784 pixels add up. With the weight it is the smaller part in both cases, and the margin loss leads.
 
 # %%
 from capsnet_tutorial import capsnet_loss
@@ -167,9 +170,9 @@ for name, net in (("untrained", untrained), ("trained", model)):
 # %% [markdown]
 # ## Code: loops, then all at once
 #
-# The oracle masks one image with a loop over its capsules. Without a label it looks for the longest one.
+# The plain version in [`reference`](../capsnet_tutorial/reference.py) masks one image with a loop over its capsules. Without a label it looks for the longest one.
 #
-# The module [`reconstruction`](../capsnet_tutorial/reconstruction.py) does it for a batch. Most of it refuses what doesn't fit: a floating-point label, a class that isn't there. The last two lines do the work. `kept` is true at one class an image.
+# The module [`reconstruction`](../capsnet_tutorial/reconstruction.py) does it for a batch. Most of it refuses what doesn't fit: a floating-point label, a class that isn't there. The last two lines do the work. For each image, `kept` is true at exactly one class.
 
 # %%
 from capsnet_tutorial.listings import show_code
@@ -198,7 +201,7 @@ print(f"both agree: {loss:.2f} on average over 50 images")
 # %% [markdown]
 # ### The decoder
 #
-# Three layers (Figure 2). `Flatten` lays the ten capsules end to end: 160 numbers, of which 144 are zero. A sigmoid at the end keeps each drawn pixel between 0 and 1.
+# Three layers (the paper's Figure 2). `Flatten` lays the ten capsules end to end: 160 numbers, of which 144 are zero. A sigmoid at the end keeps each drawn pixel between 0 and 1.
 #
 # It is a large part of the network: 1.4 of the paper's 8.2 million parameters. But it is only there to teach. A trained network classifies without it.
 
@@ -214,7 +217,7 @@ print(f"{count:,} parameters")
 # %% [markdown]
 # ### Label in training, prediction afterwards
 #
-# Whatever is masked carries no gradient: a drawing can only teach the capsule that made it. So in training the **label** must choose. Then the capsule of class 3 learns from the threes, whatever the network believes today.
+# Whatever is masked gets no gradient from the drawing: a drawing can only teach the capsule that made it. So in training the **label** must choose. Then the capsule of class 3 learns from the threes, whatever the network believes today.
 #
 # Once there is no label, the **prediction** chooses. That is the case for every digit that somebody writes tomorrow. `model(images)` does this, and `model(images, labels)` does the other.
 #
@@ -234,7 +237,7 @@ for name, label in (("label 2", torch.tensor([2])), ("guess", None)):
 # %% [markdown]
 # ## Picture: right and wrong ones
 #
-# On new digits the prediction draws, and so the drawing shows what the network took the digit for. Here are the first eight of 1,000 that it reads wrongly. The second row is drawn by the capsule that won, the third by the one that should have.
+# On new digits the prediction draws, and so the drawing shows what the network took the digit for. Here are the first eight of those that it misreads among 1,000. The second row is drawn by the capsule that won, the third by the one that should have.
 #
 # Look at the second row with the network's eyes. It has good reasons for many of its mistakes.
 
@@ -251,14 +254,14 @@ captions = [f"{labels[k]}\nas {guesses[k]}" for k in m]
 picture_rows(rows, captions, "Misread digits, drawn in two ways")
 
 # %% [markdown]
-# The squared error agrees. On digits that were read rightly, there is only one drawing. On misread ones both drawings are worse than that, and the wrong class's capsule draws the digit *better* than the true one's. A misread digit is one that looks like something else.
+# The squared error agrees. On digits that were read correctly, there is only one drawing. On misread ones both drawings are worse than that, and on average the wrong class's capsule draws the digit *better* than the true one's. Often a misread digit simply looks like something else.
 
 # %%
 right = guesses == labels
 other = (by_guess - images).square().flatten(1).sum(dim=1)
-print(f"read rightly:  {right.sum():4} digits,", end=" ")
+print(f"read correctly: {right.sum():3} digits,", end=" ")
 print(f"squared error {errors[right].mean():.1f}")
-print(f"read wrongly:  {len(missed):4} digits")
+print(f"misread:        {len(missed):3} digits")
 print(f"  drawn as labelled: {errors[missed].mean():14.1f}")
 print(f"  drawn as guessed:  {other[missed].mean():14.1f}")
 assert other[missed].mean() < errors[missed].mean()
@@ -289,7 +292,7 @@ from capsnet_tutorial.plotting_reconstruction import perturbations
 perturbations(pictures, offsets.tolist(), digit)
 
 # %% [markdown]
-# **What is seen.** Rows 3 and 13 lean the 8: in row 3 it starts upright and ends slanted, in row 13 the other way round. Row 9 makes it narrow, and row 6 wide. Row 4 does two things at once: a thin, slanted 8 becomes an upright, wide one. Row 2 changes hardly anything. No row changes the stroke's thickness alone.
+# **What is seen.** Several rows lean the 8, most clearly rows 3 and 13: in row 3 it starts upright and ends slanted, in row 13 the other way round. Row 9 makes it narrow, and row 6 wide. Row 4 does two things at once: a thin, slanted 8 becomes an upright, wide one. Row 2 changes hardly anything. No row changes the stroke's thickness alone. At the ends of a row a number may stand where no real 8 has it.
 #
 # Which row does what is chance. Another seed, or a processor that rounds differently, deals the properties out anew. On your computer the rows may have changed places.
 
@@ -302,7 +305,7 @@ perturbations(pictures, offsets.tolist(), digit)
 # \text{slant} = \frac{\operatorname{cov}(x, y)}{\operatorname{var}(y)}
 # $$
 #
-# That is how many pixels the digit moves to the right for each pixel upwards. A slash has slant 1, an upright stroke 0. The module [`measures`](../capsnet_tutorial/measures.py) has it, and `width` beside it: how far the ink spreads sideways once the slant is taken out.
+# (cov and var are covariance and variance, weighted by ink.) That is how many pixels the digit moves to the right for each pixel upwards. A slash has slant 1, an upright stroke 0. The module [`measures`](../capsnet_tutorial/measures.py) has it, and `width` beside it: how far the ink spreads sideways once the slant is taken out.
 
 # %%
 from capsnet_tutorial.measures import correlation, ink, slant, width
@@ -336,13 +339,16 @@ from capsnet_tutorial.plotting_reconstruction import scatter
 scatter(x, y, (f"dimension {best} of the capsule", "slant"), r)
 
 # %% [markdown]
-# Going together isn't yet causing. So look at the drawings once more: when this dimension alone is moved, the drawn 8 should lean. It does: compare the first and the last slant.
+# Going together isn't yet causing. So look at the drawings once more: when this dimension alone is moved, the drawn 8 should lean. It does: compare the first and the last slant. (Unmoved, the drawing leans only half as far as the digit itself. It is soft in this, too.)
 #
 # Is this "the slant dimension"? Not quite. Others go with slant as well, as the first line shows, and this one changes the width on its way. Nobody asked the network to give each property a number of its own, and it didn't.
 
 # %%
 ranked = correlation(capsules[eights][:, digit], y[:, None]).abs()
-print("three closest:", ranked.sort(descending=True).values[:3])
+print(
+    "three strongest, without sign:",
+    ranked.sort(descending=True).values[:3],
+)
 print(f"\ndimension {best} moved by   -0.25   0.00   0.25")
 for measure in (slant, width, ink):
     values = measure(pictures[best])[[0, 5, 10]].tolist()
@@ -357,7 +363,7 @@ assert (ends[-1] - ends[0]) * r > 0
 #
 # PyTorch's `MSELoss` averages over the pixels unless told otherwise. With 784 pixels and the paper's weight of 0.0005, the reconstruction loss then weighs 1/784 of what it should. Of fifteen public implementations that we read, five do this.
 #
-# To mend it, sum. Or multiply the mean by 0.392, which is 784 times 0.0005. Several others do just that.
+# To mend it, sum. Or weigh the mean with 0.392, which is 784 times 0.0005, in place of 0.0005. Several others do just that.
 #
 # How much of the capsules' gradient is left? This cell takes it on 100 digits, from the trained network. The last line is the one before it, divided by 784.
 
@@ -378,7 +384,7 @@ for name, term in terms.items():
 # %% [markdown]
 # ### What it does to the pictures
 #
-# This run was recorded: the small network, trained four times as at the top of this page, with one thing changed each time, and one seed.
+# This run was recorded: the small network, trained once as at the top of this page, and three times with one thing changed, all with one seed. *Sum* is as here, and *mean* takes the mean for the sum. *Guess* is the sum, masked by prediction. *No decoder* has the margin loss alone.
 #
 # Look at the mistakes first: 25 or 26 in a thousand, all four times. At this size and with one seed, they say nothing about which way is better. The drawings do differ. With the mean, their squared error on new digits is 40; with the sum it is 30.
 #
@@ -425,7 +431,7 @@ assert abs(by_mean - of_class) < 3
 #
 # Here is the untrained network, shown one digit of each class. The lines say which capsule would learn to draw it when the label masks, and when the guess does.
 #
-# In the recorded run the guess soon becomes right, and the final drawings are about as good. So the mistake costs little on easy digits. What it teaches wrongly is where the network errs.
+# In the recorded run the guess soon becomes right, and the final drawings are about as good. So the mistake costs little on easy digits. It teaches the wrong capsule on exactly those digits that the network misreads.
 
 # %%
 some, truth = train.images[::400], train.labels[::400]
@@ -444,7 +450,7 @@ print(f"wrong in the first epoch: {share:.0%} (recorded run)")
 #
 # It is a habit to normalise images: subtract the mean, divide by the spread. As an *input* that does no harm. But the decoder ends in a sigmoid, and its drawing stays between 0 and 1. A normalised digit runs from −0.4 to 2.8.
 #
-# The best that such a decoder can do is to draw 0 for every pixel below 0, and 1 for every pixel above 1. Five of the fifteen train against this floor. It is about seven times the error of a decoder that has learned nothing and always draws the mean of all digits, on pixels from 0 to 1.
+# The best that such a decoder can do is to draw 0 for every pixel below 0, and 1 for every pixel above 1. Five of the fifteen train against this floor. It is about seven times what you get on pixels from 0 to 1 by drawing the mean of all digits every time.
 
 
 # %%
@@ -479,7 +485,7 @@ for targets in (normal, 255 * images):
 # %% [markdown]
 # ## Check yourself
 #
-# **1.** A decoder draws every pixel as 0.5. The image has only black and white pixels. What is its squared error?
+# **1.** A decoder draws every pixel as 0.5. The image has only full ink and bare paper. What is its squared error?
 #
 # <details>
 # <summary>Answer</summary>
@@ -513,17 +519,13 @@ print(reconstruction_loss(grey, black_and_white).item())
 
 print(f"{36 * 36 * RECONSTRUCTION_WEIGHT:.3f}")
 
-both = [
-    mask_capsules(some_v, torch.tensor([k]))
-    for some_v in [capsules[:1]]
-    for k in (3, 8)
-]
+both = [mask_capsules(capsules[:1], torch.tensor([k])) for k in (3, 8)]
 print([(b != 0).any(dim=2).nonzero()[:, 1].tolist() for b in both])
 
 # %% [markdown]
-# **An exercise.** Write masking by label as one multiplication. `one_hot(labels, 3)` gives a row an image, with a 1 at its class and 0 elsewhere.
+# **An exercise.** Write masking by label as one multiplication. `one_hot(labels, 3)` gives a row for each image, with a 1 at its class and 0 elsewhere.
 #
-# Replace the line in the middle, and run the cell until it says so. A solution comes next.
+# Replace the line that starts with `return`, and run the cell until it prints `solved`. A solution comes next.
 #
 # <details>
 # <summary>Hint</summary>
@@ -565,14 +567,14 @@ print("ours:   ", mask_capsules(broken, label).tolist())
 #
 # - Masking, decoder, sum and weight are the paper's.
 # - The paper's error falls from 0.35% to 0.25% with reconstruction and three routing iterations, and from 0.34% to 0.29% with one (Table 1), on 60,000 digits. Our record shows no such gain: with 4,000 digits and one seed, the networks with and without decoder differ by one mistake in 1,000.
-# - Figure 4 shows thickness, skew, width and parts of a digit, each in a dimension of its own. It comes from the full network, trained far longer. Our rows mix such properties more, and the drawings are softer.
+# - The paper's Figure 4 names scale and thickness, a local part, stroke thickness, local skew, width and translation; some of its dimensions mix two, as ours do. It comes from the full network, trained far longer. Our rows mix such properties more, and the drawings are softer.
 # - In the authors' own code the margin loss is divided by 20. Reconstruction weighs twenty times as much there as in the paper's text.
 
 # %% [markdown]
 # ## Summary
 #
 # - A decoder draws the digit from one capsule. So the capsule's direction learns to say what the digit looks like.
-# - The label masks in training, the longest capsule when there is no label. A masked capsule learns nothing.
+# - The label masks in training, the longest capsule when there is no label. A masked capsule learns nothing from the drawing; the margin loss still teaches its length.
 # - The squared errors are **summed** over the pixels, and weighted by 0.0005.
 # - Pixels and drawings both lie between 0 and 1.
 # - Move one number of a capsule, and the drawing leans, widens or narrows.

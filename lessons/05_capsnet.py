@@ -17,7 +17,7 @@
 #
 # ## Goal
 #
-# You will be able to say what every tensor in the network holds, count its weights on paper, find the most common mistake in building it, and test that your own network is wired rightly. This takes 30 minutes. You need [the lesson on routing](02_routing.ipynb) and [the one on squashing](01_squashing.ipynb). [Margin loss](03_margin.ipynb) and [reconstruction](04_reconstruction.ipynb) appear at the end.
+# You will be able to say what every tensor in the network holds, count its weights on paper, find a mistake that shapes and accuracy hide, and test that your own network is wired correctly. This takes 30 minutes. You need [the lesson on routing](02_routing.ipynb) and [the one on squashing](01_squashing.ipynb). [Margin loss](03_margin.ipynb) and [reconstruction](04_reconstruction.ipynb) appear at the end.
 
 # %%
 import torch
@@ -38,8 +38,8 @@ plotting_capsnet.architecture({k: x[0].shape for k, x in steps.items()})
 #
 # Read the picture from top to bottom.
 #
-# - A first **convolution** finds strokes. It slides a window of 9×9 pixels over the image, and 256 filters answer at each place.
-# - A second convolution makes parts out of strokes. Its answers are bundled into arrows: these are the **primary capsules**, the first capsules in the network.
+# - A first **convolution** is there to find strokes. It slides a window of 9×9 pixels over the image, and 256 filters answer at each place.
+# - A second convolution is there to make parts out of strokes. Its answers are bundled into arrows: these are the **primary capsules**, the first capsules in the network.
 # - Every primary capsule makes a guess about every digit. **Routing** finds the digits on which the guesses agree: ten **digit capsules**.
 # - The longest digit capsule is the answer. The **decoder** draws the image again from that one capsule.
 #
@@ -53,9 +53,9 @@ print("a", digits.labels[0].item(), "gives the lengths")
 print(lengths(v)[0].detach())
 
 # %% [markdown]
-# ## Code: four lessons in one function
+# ## Code: the parts in three lines
 #
-# Here is the network's own `forward`. The first half refuses images that it can't read. The work is in the last three lines, and each name in them is a lesson.
+# Here is the network's own `forward`. The first half refuses images that it can't read. The work is in the last three lines: `primary` ends in a squash (lesson 1), `digit` routes (lesson 2), and `decode` masks and draws (lesson 4). The margin loss (lesson 3) comes after it.
 
 # %%
 from capsnet_tutorial.listings import show_code
@@ -115,11 +115,11 @@ assert shapes["primary.conv"][2:] == (len(places), len(places))
 # %% [markdown]
 # ## Primary capsules: which eight numbers are one capsule?
 #
-# The second convolution returns 256 channels on a grid of 6×6. They are read as 32 **types** of 8 channels. One capsule is the 8 channels of one type at **one** place (Section 4).
+# The second convolution returns 256 channels on a grid of 6×6. They are read as 32 **types** of 8 channels. One capsule is the 8 channels of one type at **one** place (Section 4 of the paper).
 #
-# That makes sense: all 8 numbers look at the same part of the image, so together they can describe what is there. After this step a capsule says: *a part of this type is at this place, and this is what it looks like*.
+# That makes sense: all 8 numbers look at the same 17×17 pixels of the image, so together they can describe what is there. After this step a capsule says: *a part of this type is at this place, and this is what it looks like*.
 #
-# The pattern in `rearrange` says it in letters. The axis `t n` is 32 types times 8 numbers. After the arrow, `n` is last: it is what a capsule is made of.
+# `rearrange`, from the package einops, says it in letters: `t` is the type, `n` the number in the capsule, `y` the row and `x` the column. The axis `t n` is 32 types times 8 numbers. After the arrow, `n` is last: it is what a capsule is made of.
 
 # %%
 from capsnet_tutorial import PrimaryCaps
@@ -145,7 +145,7 @@ assert capsule.tolist() == [100 * k + 23 for k in range(8, 16)]
 print(*capsule.tolist())
 
 # %% [markdown]
-# ### The most common mistake
+# ### A mistake that the shapes hide
 #
 # It is tempting to write `reshape(batch, -1, 8)`, or `view`. The shape is the same: 1152 capsules of 8 numbers. But a bare view cuts memory into pieces of eight as it lies, and memory holds one channel after the other, row by row.
 #
@@ -185,7 +185,7 @@ capsule_cover(covers, channels=8, grid=(6, 6))
 #
 # We trained the small network in both ways: three passes over 4,000 digits, judged on 1,000 others, with three seeds.
 #
-# **The bare view costs no accuracy here.** It was no worse in any of the three runs. Presumably the layers around it learn other features.
+# **The bare view costs no accuracy here.** In each of the three runs it was even right on two to five digits more, too few to mean anything. Presumably the layers around it learn other features.
 #
 # So the accuracy does not show you this mistake. What it costs is the meaning: the type of a capsule, its place, and all that is said about parts and wholes. Only a test with numbered channels tells the two apart.
 
@@ -203,7 +203,7 @@ print(record["data"])
 # %% [markdown]
 # ## Digit capsules: every guess in one line
 #
-# Each pair of a primary capsule $i$ and a digit $j$ has a matrix $W_{ij}$ of its own (Equation 2). It turns the capsule's 8 numbers into a guess of 16:
+# Each pair of a primary capsule $i$ and a digit $j$ has a matrix $W_{ij}$ of its own (the paper's Equation 2). It turns the capsule's 8 numbers into a guess of 16:
 #
 # $$
 # \hat{u}_{j|i} = W_{ij}\, u_i
@@ -229,7 +229,7 @@ assert torch.allclose(u_hat[0, 700, 4], by_hand, atol=1e-6)
 # %% [markdown]
 # ### The running example, one step earlier
 #
-# The lessons before this one started from six guesses, two children times three parents. Now we can say where they come from. Let the children be $u_0 = (1, 0)$ and $u_1 = (0, 1)$. A matrix times $(1, 0)$ is the matrix's first column, and times $(0, 1)$ its second. So write the guesses into those columns.
+# The lessons before this one started from six guesses, two children times three parents. Now we can say where they come from. Let the children be $u_0 = (1, 0)$ and $u_1 = (0, 1)$. (A squashed capsule is a little shorter than 1; never mind.) A matrix times $(1, 0)$ is the matrix's first column, and times $(0, 1)$ its second. So write the guesses into those columns.
 #
 # Routing then does what it did before: parent 0, on which both agree, comes out longest.
 
@@ -298,7 +298,7 @@ assert weights["decoder"] == 1_411_344
 # %% [markdown]
 # ## Where the work is
 #
-# Weights are not work. A convolution uses each of its weights again at every place, the capsules' matrices are used once an image. So count **multiplications**, for one image.
+# Weights are not work. A convolution uses each of its weights again at every place, the capsules' matrices are used once for each image. So count **multiplications**, for one image.
 #
 # - A convolution: its weights without biases, times the places.
 # - Digit capsules: one for each number in $W$. Then routing: three weighted sums and two rounds of agreement, each with one for each number in $\hat{u}$.
@@ -357,9 +357,12 @@ from capsnet_tutorial import CapsNetConfig
 paper, small = CapsNetConfig(), CapsNetConfig.small()
 colour = CapsNetConfig(image_shape=(3, 32, 32))
 large = CapsNetConfig(image_shape=(1, 36, 36))
-for config in (paper, small, colour, large):
-    size = config.image_shape
-    print(size, config.grid_shape, config.num_primary)
+print("network  image        grid    primary capsules")
+networks = {"paper": paper, "small": small}
+networks |= {"colour": colour, "large": large}
+for name, config in networks.items():
+    size, grid = config.image_shape, config.grid_shape
+    print(f"{name:8} {size!s:12} {grid!s:7} {config.num_primary:8,}")
 assert colour.num_primary == 2048
 assert large.num_primary == 3200
 
@@ -382,7 +385,7 @@ except ValueError as error:
 #
 # The paper doesn't say how large the first numbers in $W$ are. It matters. We draw them from a normal distribution around 0, and only its width, the **standard deviation** $\sigma$, is left to choose.
 #
-# Think of one parent before training. With $J$ parents each coupling is $1/J$, so the parent's input is $s_j = \frac{1}{J} \sum_i W_{ij} u_i$: a sum of $I$ random vectors of $m$ numbers. When random vectors are added, their mean *squared* lengths add up. So the mean squared length of $s_j$ is
+# Think of one parent before training. With $J$ parents each coupling is $1/J$, so the parent's input is $s_j = \frac{1}{J} \sum_i W_{ij} u_i$: a sum of $I$ random vectors of $m$ numbers. Each number of $W_{ij} u_i$ is itself a sum of random weights times the numbers of $u_i$. Its mean square is $\sigma^2 \lVert u_i \rVert^2$, and the whole vector's is $m$ times that. When random vectors are added, their mean *squared* lengths add up. So the mean squared length of $s_j$ is
 #
 # $$
 # \frac{\sigma^2\, m\, I}{J^2} \;\times\; \text{mean of } \lVert u_i \rVert^2
@@ -410,15 +413,21 @@ print(f"sigma:  {sigma:.4f}")
 assert abs(model.digit.weight.std() - sigma) < 0.001
 
 # %% [markdown]
-# So the digit capsules start short, but not too short. Here are both sizes of network, on 20 sample digits and with one seed. Recall from [the first lesson](01_squashing.ipynb) that squash is flat at both ends: there a capsule learns hardly at all.
+# So the digit capsules start short, but not too short. Recall from [the first lesson](01_squashing.ipynb) that squash is flat at both ends: there a capsule learns hardly at all. Here are both sizes of network, on 20 sample digits and with one seed. The last column is the slope of squash at the mean length. At its steepest squash has 0.65.
 
 # %%
 for name, config in {"small": small, "paper": paper}.items():
     torch.manual_seed(0)
     with torch.no_grad():
         start = CapsNet(config)(some).lengths
-    print(f"{name}: mean {start.mean():.3f}, longest {start.max():.3f}")
-    assert 0.01 < start.mean() < 0.06
+    mean = start.mean()
+    before = (mean / (1 - mean)).sqrt()  # the length before squash
+    slope = 2 * before / (1 + before**2) ** 2
+    print(
+        f"{name}: mean {mean:.3f}, longest {start.max():.3f}", end=", "
+    )
+    print(f"slope {slope:.2f}")
+    assert 0.01 < mean < 0.06
 
 # %% [markdown]
 # ### One width for all sizes
@@ -444,11 +453,11 @@ first_lengths(counts, starts)
 # %% [markdown]
 # ## Three properties to test
 #
-# Each of these holds for a rightly built network before it has learned anything. Of the fifteen implementations, three fail the first one, and eight have a squash that fails the last.
+# Each of these holds for a correctly built network before it has learned anything. Of the fifteen implementations, three fail the first one, and nine have a squash that fails the last.
 #
 # - **A batch equals its items one by one.** No image may depend on its neighbours.
 # - **The order of the images doesn't matter.** If they are swapped, so are the answers.
-# - **A black image gives finite numbers**, and finite gradients. The cell sets the biases to zero as well, so that every capsule is exactly zero: the worst case.
+# - **A black image gives finite numbers**, and finite gradients. The cell sets the biases to zero as well, so that every capsule is exactly zero: the worst case. Its loss is 0.81 for a capsule that should be long, and about 0.0005 × 196 for a grey drawing of nothing.
 
 # %%
 torch.manual_seed(0)
@@ -476,13 +485,14 @@ assert (output.lengths == 0).all()
 assert loss.total.isfinite()
 assert all(p.grad.isfinite().all() for p in model.parameters())
 print(f"black image: loss {loss.total.item():.3f}, all finite")
+assert abs(loss.total.item() - (0.81 + 0.0005 * 196)) < 0.01
 
 # %% [markdown]
 # ## Learn one batch by heart
 #
-# Does it learn? Before a long training, try the shortest one: give the network 20 digits, two of each class, again and again, until it knows them by heart. If the loss doesn't come close to 0, something is wired wrongly, and a longer training would not help.
+# Does it learn? Before a long training, try the shortest one: give the network 20 digits, two of each class, again and again, until it knows them by heart. If the loss doesn't come close to 0, something is wired wrongly or the learning rate is off, and a longer training would not help.
 #
-# The loss has two terms (Section 4.1). The [margin loss](03_margin.ipynb) wants the right capsule long and the others short. The [reconstruction loss](04_reconstruction.ipynb) is the sum of the squared errors of all pixels, and counts only 0.0005 of its size. The labels go into the network too: they choose which capsule is drawn.
+# The loss has two terms (the paper's Sections 3 and 4.1). The [margin loss](03_margin.ipynb) wants the right capsule long and the others short. The [reconstruction loss](04_reconstruction.ipynb) is the sum of the squared errors of all pixels, and counts only 0.0005 of its size. The labels go into the network too: they choose which capsule draws.
 
 # %%
 show_code(capsnet_loss)
@@ -506,7 +516,7 @@ for step in (0, 20, 40, 60, 99):
     print(f"{step:4} {total:7.4f} {margin:7.4f} {reconstruction:15.1f}")
 
 # %% [markdown]
-# The margin loss is gone after some 40 steps: all 20 digits are known. The reconstruction goes on falling, and it has much further to go. It must write down 20 images, pixel by pixel.
+# The margin loss is gone after some 40 steps: all 20 digits are known. The reconstruction goes on falling, and it has much further to go. It must write down 20 images, pixel by pixel. (In the first steps the margin loss leaves the chart at the top: as in lesson 3, the first step makes all ten capsules long.)
 #
 # At the first step the margin loss is nearly nine times the weighted reconstruction. That is what the small weight is for.
 
@@ -520,7 +530,7 @@ assert weighted[-1] < weighted[0] / 10
 loss_terms({"margin": margin, "0.0005 × reconstruction": weighted})
 
 # %% [markdown]
-# Five of the digits as they are, and below them as the network draws them, each from the 16 numbers of one capsule. It had only the image this time, no labels: the longest capsule was drawn.
+# Five of the digits as they are, and below them as the network draws them, each from the 16 numbers of one capsule. It had only the image this time, no labels: the longest capsule drew.
 
 # %%
 from capsnet_tutorial.plotting_training import digit_grid
@@ -535,7 +545,7 @@ digit_grid(rows, captions, 5, "Five digits, and as they are drawn")
 # %% [markdown]
 # ### What this does not show
 #
-# By heart is not understood. Give every digit the label of the next one, so that all labels are wrong, and the network learns those just as well. Success proves that gradients reach what they should. How well a network reads digits that it hasn't seen is the next lesson's subject.
+# By heart is not understood. Make every label one too high, and 0 for a 9, so that all labels are wrong: the network learns those just as well. Success shows that gradients reach the weights, and no more. How well a network reads digits that it hasn't seen is the next lesson's subject.
 
 # %%
 torch.manual_seed(0)
@@ -618,7 +628,7 @@ print([more - less for more, less in zip(colours, grey, strict=True)])
 # %% [markdown]
 # **An exercise.** Group the channels without `rearrange`. You get `channels` with the axes batch, channel, row, column. Return capsules with the axes batch, capsule, number, in the order type, row, column.
 #
-# Replace the line in the middle, and run the cell until it says so. A solution comes next.
+# Replace the line that starts with `return`, and run the cell until it prints `solved`. A solution comes next.
 #
 # <details>
 # <summary>Hint</summary>
@@ -666,7 +676,7 @@ print(solution(numbers[None])[0, 51].tolist())
 #
 # - Two convolutions, capsules by type and place, guesses, routing, and a decoder: 8,215,568 weights.
 # - A primary capsule is the 8 channels of one type at **one** place. A bare view is something else, and only a test shows it.
-# - All guesses are one `einsum`, and $W$ is never copied.
+# - All guesses are one `einsum`, and our code never copies $W$.
 # - The width of $W$ falls with the root of the number of capsules below.
 # - 94% of the multiplications are in the primary capsules' convolution.
 # - Before any long training: test that a batch equals its items, that black is harmless, and that 20 digits can be learned by heart.

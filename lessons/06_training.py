@@ -15,7 +15,7 @@
 #
 # ## Goal
 #
-# You will be able to train a capsule network, on a GPU or without one, follow its progress, say how often it errs and how sure you are of that, keep it in a file, and name six ways to end up with a wrong figure. This takes 25 minutes. You need [the lesson on the whole network](05_capsnet.ipynb).
+# You will be able to train a capsule network, on a GPU or without one, follow its progress, say how often it errs and how sure you are of that, keep it in a file, and name six pitfalls, four of which give a wrong figure that looks right. This takes 25 minutes. You need [the lesson on the whole network](05_capsnet.ipynb).
 
 # %%
 from capsnet_tutorial import sample_digits
@@ -29,11 +29,13 @@ digit_grid(some, names, columns=10, what="Handwritten digits")
 # %% [markdown]
 # ## Which run this is
 #
-# The cells of this lesson are written once, and do one of two things. On a computer with a CUDA GPU, they train the paper's full network on all of MNIST. Without one, they train a small network on 4,000 digits, which takes less than two minutes on two cores.
+# The cells of this lesson are written once, and do one of three things.
 #
-# The variable `device` decides, and nothing else. All choices that hang on it lie in one **recipe**. The right column says which run it shows.
+# - On a computer with a CUDA GPU, they train the paper's full network on all of MNIST.
+# - Without one, they train a small network on 3,500 digits, which takes less than two minutes on two cores.
+# - Without one, but with MNIST's four files in a folder of your computer, as `MNIST/raw`, they train the small network on all of MNIST, which takes about five minutes. Set the environment variable `CAPSNET_DATA` to that folder, with its whole path, before you start Jupyter.
 #
-# There is a third way. MNIST's four files may be in a folder on your computer, as `MNIST/raw`. Set the environment variable `CAPSNET_DATA` to that folder, with its whole path, before you start Jupyter. Then a computer without GPU trains the small network on all of MNIST. This takes about five minutes.
+# One variable chooses: `device`, and with it the **recipe**, in which all choices lie. The right column says which run it shows.
 
 # %%
 import torch
@@ -52,7 +54,7 @@ print(recipe)
 # A network that has learned a digit by heart says nothing about digits that it hasn't seen. So the digits are dealt into three piles, once, before anything else happens.
 #
 # - The network **learns** from the first.
-# - You **choose** by the second: how many epochs, which learning rate, whether to go on. It is called the validation set.
+# - You **choose** by the second: how many epochs (passes over the first pile), which learning rate, whether to go on. It is called the **validation** set.
 # - You **judge** by the third, the test set, once, when all choices are made.
 #
 # A student may take as many mock exams as she likes. The exam itself counts because she has not seen its questions.
@@ -68,7 +70,7 @@ piles(dict(zip(names, counts, strict=True)))
 # %% [markdown]
 # ### Each digit moves a little
 #
-# A 4 is still a 4 two pixels to the left. Each time a digit comes up in training, it is moved by up to two pixels up or down, and by up to two to the left or right. What it leaves behind is filled with black. This is the paper's only **augmentation** (Section 5): a way to make more digits out of those that there are.
+# A 4 is still a 4 two pixels to the left. Each time a digit comes up in training, it is moved by up to two pixels up or down, and by up to two to the left or right. What it leaves behind is filled with zeros. This is the paper's only **augmentation** (its Section 5): a way to make more digits out of those that there are.
 #
 # Here is one digit, and the first nine moves that it gets. Validation and test digits are never moved.
 
@@ -85,7 +87,7 @@ digit_grid(pictures, captions, 5, "A digit, shifted", framed=True)
 # %% [markdown]
 # ## Code: one step
 #
-# Training is this step, many times. A batch of images goes through the network, and the loss says how wrong it was. `backward` finds out how the loss changes with each weight. The optimizer, Adam, moves each weight a little in the direction that lowers it.
+# Training is this step, many times. A batch of images goes through the network, and the loss says how wrong it was. `backward` finds out how the loss changes with each weight. The optimizer, Adam, moves each weight a little in the direction that lowers it. `predict_and_score` runs the network and takes the loss.
 #
 # The labels go into the network as well: in training, the decoder draws the digit from the capsule of the **true** class, as in [the lesson on reconstruction](04_reconstruction.ipynb).
 
@@ -112,9 +114,9 @@ print("sizes:", [len(labels) for _, labels in dealt])
 # %% [markdown]
 # ### The loop
 #
-# An epoch takes a step for each batch, and lowers the learning rate after each step. `fit` runs this as often as the recipe says, and looks at the validation digits after each epoch.
+# An epoch takes a step for each batch, and lowers the learning rate after each step. `fit` runs this as often as the recipe says, and looks at the validation digits after each epoch. `state` holds what changes from step to step: the network, Adam, the learning rate's schedule and the random numbers.
 #
-# The sums of an epoch stay on the GPU until it ends. To read a number from a GPU means to wait until the GPU has caught up, so nothing is read at a step. For the same reason the losses look for bad labels and bad pixels only on the CPU. `fit` looks at all digits once, before the first step.
+# The sums of an epoch stay on the GPU until it ends. To read a number from a GPU means to wait until the GPU has caught up, so nothing is read at a step.
 
 # %%
 show_code(training.train_epoch)
@@ -122,7 +124,7 @@ show_code(training.train_epoch)
 # %% [markdown]
 # ### Large steps first, small ones last
 #
-# The step's size is the **learning rate**. Large steps go far, and small ones arrive. So the rate falls from step to step, always by the same factor. With $\eta_0$ the first rate, $T$ the number of all steps and $t$ the steps done:
+# The step's size is the **learning rate**. Large steps go far, and small ones arrive. So the rate falls from step to step, always by the same factor. With $\eta_0$ the first rate, $T$ the number of all steps and $\eta_t$ the rate after $t$ of them:
 #
 # $$
 # \eta_t = \eta_0 \cdot 0.05^{\,t/T}
@@ -139,9 +141,9 @@ for done in (0, 0.5, 1):
 assert FINAL_LEARNING_RATE == 0.05
 
 # %% [markdown]
-# ### Half the digits of a number
+# ### Half precision
 #
-# A recent GPU multiplies far faster in bfloat16, a type with 16 bits. It reaches as far as float32 and keeps only about three digits. **Mixed precision** uses it where that does no harm, in convolutions and matrix products. Squash, the softmax of routing and both losses are computed in float32. The weights are kept in float32, too.
+# A recent GPU multiplies far faster in bfloat16, a type with 16 bits. Unlike the float16 of lesson 1 it reaches as far as float32. It keeps only about three digits. **Mixed precision** uses it where that does no harm, in convolutions and matrix products. Squash, the softmax of routing and both losses are computed in float32. The weights are kept in float32, too.
 #
 # The GPU's recipe uses it. The small one doesn't, and this cell tries it on a few digits all the same.
 
@@ -179,15 +181,15 @@ history = fit(model, train, validation, **recipe.options, seed=seed)
 seconds = time.perf_counter() - began
 
 # %% [markdown]
-# What each epoch did: the margin loss, the reconstruction loss before its weight of 0.0005, and the total of both; then the total and the share of mistakes on the digits that were set aside. With the two losses apart, you see which of them falls.
+# What each epoch did: the margin loss, the reconstruction loss before its weight of 0.0005, and the total of both; then the total and the share of mistakes on the validation digits. With the two losses apart, you see which of them falls.
 
 # %%
-print("epoch  margin  recon.   loss | set aside: loss  error")
+print("epoch  margin  recon.   loss | validation: loss  error")
 step = max(1, len(history) // 10)
 for e in history[::-step][::-1]:
     print(
         f"{e.epoch:5} {e.margin_loss:7.4f} {e.reconstruction_loss:7.1f}"
-        f" {e.loss:6.4f} | {e.validation_loss:16.4f}"
+        f" {e.loss:6.4f} | {e.validation_loss:17.4f}"
         f" {1 - e.validation_accuracy:6.1%}"
     )
 assert history[-1].validation_accuracy > 0.9
@@ -195,9 +197,9 @@ assert history[-1].validation_accuracy > 0.9
 # %% [markdown]
 # ### Charts
 #
-# Read them for trouble. If the loss doesn't fall at all, the learning rate is too large or too small. If the blue line falls on and the orange one turns upwards, the network learns its digits by heart.
+# Read them for trouble. If the loss doesn't fall at all, the learning rate is too large or too small. If the blue line goes on falling and the orange one turns up, the network learns its digits by heart.
 #
-# In a short run the orange line lies *below* the blue one, though the network never saw those digits. That is no wonder. The blue line is a mean over an epoch in which the network was still worse, and its digits were shifted.
+# In a short run the orange line lies *below* the blue one, though the network never saw those digits. That is no surprise. The blue line is a mean over an epoch in which the network was still worse, and its digits were shifted.
 
 # %%
 from capsnet_tutorial.plotting_training import training_curves
@@ -212,9 +214,9 @@ training_curves(
 # %% [markdown]
 # ## The test, once
 #
-# No choice is left to make, so the third pile may be opened. We take the network as it is after the **last** epoch.
+# No choice is left to make, so the third pile may be opened. We take the network as it is after the **last** epoch. (In the short run these are the 1,000 digits on which earlier lessons compared networks. This run's settings were not chosen by them.)
 #
-# The test digits are a sample, too. Other digits would have given another figure. A **95% interval** is a range made so that in 95 of 100 such tests it holds the error rate that the network has on all digits of this kind. Ours is Wilson's, which also works for very few mistakes.
+# The test digits are a sample, too. Other digits would have given another figure. A **95% interval** is a range made so that in 95 of 100 such tests it contains the error rate that the network has on all digits of this kind. Ours is Wilson's, which also works for very few mistakes. With no mistake at all on $n$ digits it ends at $3.84 / (n + 3.84)$; 3.84 is the square of 1.96, the number of standard deviations that hold 95%.
 
 # %%
 from capsnet_tutorial import evaluate
@@ -241,7 +243,7 @@ print(f"95% interval: {low:.2%} to {high:.2%}")
 # | CapsNet, 3 iterations, no reconstruction | 0.35 ± 0.036 |
 # | CapsNet, 3 iterations, reconstruction | **0.25 ± 0.005** |
 #
-# Those networks learned from 60,000 digits. The right column says what ours is. A small network that learned from a few thousand digits can't be compared with the table, and a figure without such a line beside it can't be compared with anything.
+# The ± is the paper's. Those networks learned from 60,000 digits. The right column says what ours is. A small network that learned from a few thousand digits can't be compared with the table, and a figure without such a line beside it can't be compared with anything.
 #
 # Below it stand two recorded runs: the full network on a GPU, if somebody has made that run, and the small network without a GPU, both on all of MNIST.
 
@@ -310,7 +312,7 @@ digit_grid(both, above + below, 10, "Test digits, then drawn as")
 # %% [markdown]
 # ## Keep it
 #
-# A file that is to be of use later holds more than weights: the sizes of the network, how it was trained, and how it did. `save_checkpoint` writes tensors and plain values and no code. It writes beside the file and moves it there at the end, so a stop on the way leaves the old file whole.
+# A file that is to be of use later holds more than weights: the sizes of the network, how it was trained, and how it did. `save_checkpoint` writes tensors and plain values and no code. It writes a temporary file first and renames it at the end, so if it is interrupted the old file stays whole.
 
 # %%
 from pathlib import Path
@@ -326,9 +328,9 @@ print(f"written: {path.as_posix()}")
 # %% [markdown]
 # ### And read one picture
 #
-# Loading needs the file and nothing else. The network comes back on the CPU, wherever it was trained, and computes the same lengths.
+# Loading needs the file and nothing else. The network comes back on the CPU, wherever it was trained, and computes the same lengths, but for rounding.
 #
-# To read a digit of your own, make it what these are: white on black, 28 by 28 pixels, intensities from 0 to 1, the digit about 20 pixels high and in the middle.
+# To read a digit of your own, make it what these are: ink is 1 and paper is 0, 28 by 28 pixels, the digit about 20 pixels high and in the middle.
 
 # %%
 from capsnet_tutorial import load_checkpoint
@@ -342,9 +344,9 @@ assert extra["epochs"][-1] == history[-1]._asdict()
 one_prediction(test.images[0], again)
 
 # %% [markdown]
-# ## Pitfalls: six wrong figures
+# ## Pitfalls: six ways to fool yourself
 #
-# Each of these is common, and each gives a figure that looks right.
+# Four give a figure that looks right. One makes training worse, and one loses the network.
 #
 # ### Batches of unequal size
 #
@@ -366,7 +368,7 @@ assert abs(by_300 - evaluate(model, validation).accuracy) < 0.001
 # %% [markdown]
 # ### The best epoch on the test digits
 #
-# Say that fifty epochs in a row are equally good: each errs on 0.40% of all digits. On 10,000 test digits, chance alone makes some look better. Report the best one, and you report your luck.
+# Say that fifty epochs in a row are equally good: each errs on 0.40% of all digits. On 10,000 test digits, chance alone makes some look better. Report the best one, and you report your luck. (Epochs of one run err on mostly the same digits, so real luck is smaller than in this trial. It is still luck.)
 #
 # The test set was used fifty times here, and chose. To stop at the best epoch is allowed, if the validation digits choose it. We do the simplest thing: the last epoch counts.
 
@@ -420,7 +422,7 @@ for by_test_loss in (True, False):
 # %% [markdown]
 # ### One move for a whole batch
 #
-# It is easy to draw one random move and apply it to the batch. Then all images of a step move together, and the network sees one of 25 places at a time. This cell moves 25 copies of a digit and counts how many different pictures come out.
+# It is easy to draw one random move and apply it to the batch. Then all images of a step move together, and the network sees one of 25 places at a time. This cell moves 25 copies of a digit and counts how many different pictures come out. With a move for each, some moves are met twice, so there are fewer than 25.
 
 # %%
 copies = train.images[:1].expand(25, -1, -1, -1)
@@ -435,7 +437,7 @@ for move in (random_shift, mistakes.shift_whole_batch):
 #
 # A loss is no share of anything. It is a sum of squares that happens to lie near 0. Printed as "100 minus loss" or with a per cent sign, it looks like an error rate.
 #
-# Take one digit of class 0, whose capsule has length 0.5, while that of class 1 has 0.45 and the others are short. It is read rightly. Its margin loss is $(0.9 - 0.5)^2 + 0.5\,(0.45 - 0.1)^2$.
+# Take one digit of class 0, whose capsule has length 0.5, while that of class 1 has 0.45 and the others are short. It is read correctly. Its margin loss is $(0.9 - 0.5)^2 + 0.5\,(0.45 - 0.1)^2$.
 
 # %%
 from capsnet_tutorial import margin_loss
@@ -450,9 +452,9 @@ assert abs(loss - (0.4**2 + 0.5 * 0.35**2)) < 1e-6
 # %% [markdown]
 # ### A file that only its writer can read
 #
-# `torch.save(model)` stores the object itself, that is, the way to its Python class. Move or rename the class, and the file is lost. To load it means to run what it says, which you should not do with a stranger's file. PyTorch refuses by default, and so does `load_checkpoint`, in a sentence.
+# `torch.save(model)` stores the numbers, and only the *name* of the Python class and of the module that it is in. Move or rename the class, and the file is lost. To load it means to run what it says, which you should not do with a stranger's file. PyTorch refuses by default, and so does `load_checkpoint`: it takes tensors and plain values only.
 #
-# Its brother: a file saved on a GPU that asks for a GPU when loaded. Ours takes the `device` that you name, and the CPU by default.
+# A relative of it: a file saved on a GPU that asks for a GPU when loaded. Ours takes the `device` that you name, and the CPU by default.
 
 # %%
 whole = path.with_name("whole.pt")
@@ -471,7 +473,7 @@ whole.unlink()
 # <details>
 # <summary>Answer</summary>
 #
-# You can't tell from this. The two intervals overlap widely: 0.17% to 0.37%, and 0.25% to 0.49%. More training runs or more test digits would help.
+# You can't tell from this. The two intervals overlap widely: 0.17% to 0.37%, and 0.25% to 0.49%. More training runs or more test digits would help. Both read the *same* digits, so a sharper test compares only the digits on which the two differ.
 #
 # </details>
 #
@@ -480,7 +482,7 @@ whole.unlink()
 # <details>
 # <summary>Answer</summary>
 #
-# About 4,000. With no mistakes the upper end is $z^2 / (n + z^2)$, with $z = 1.96$.
+# 3,838, about 4,000. Solve $3.84 / (n + 3.84) < 0.001$ for $n$.
 #
 # </details>
 #
@@ -489,7 +491,7 @@ whole.unlink()
 # <details>
 # <summary>Answer</summary>
 #
-# It's no longer MNIST's test. The error is that of another, harder task, it changes with each drawing, and it can't be compared with published figures.
+# It's no longer MNIST's test. The error is that of another, harder task, it changes with each random draw, and it can't be compared with published figures.
 #
 # </details>
 
@@ -508,12 +510,12 @@ assert wilson_interval(0, n)[1] < 0.001
 # %% [markdown]
 # **An exercise.** Somebody hands you the accuracy of each batch and the size of each batch. Write the accuracy over all images.
 #
-# Replace the line in the middle, and run the cell until it says so. A solution comes next.
+# Replace the line that starts with `return`, and run the cell until it prints `solved`. A solution comes next.
 #
 # <details>
 # <summary>Hint</summary>
 #
-# How many images were read rightly in each batch?
+# How many images were read correctly in each batch?
 #
 # </details>
 
@@ -530,7 +532,7 @@ solved = torch.isclose(answer, torch.tensor(5 / 6))
 print("solved" if solved else "not solved yet")
 
 # %% [markdown]
-# **A solution.** Accuracy times size is the number of images read rightly. Four of four and one of two make five of six.
+# **A solution.** Accuracy times size is the number of images read correctly. Four of four and one of two make five of six.
 
 
 # %%

@@ -50,51 +50,64 @@ def test_three_iterations_are_the_default():
     assert not torch.allclose(dynamic_routing(u_hat), dynamic_routing(u_hat, 4))
 
 
-@pytest.mark.parametrize("parents", [1, 3, 10])
-def test_the_first_iteration_shares_each_child_evenly(parents):
-    _, trace = dynamic_routing(predictions(j=parents, dtype=torch.float32), return_trace=True)
+@st.composite
+def any_predictions(draw, **fixed):
+    """Draw prediction vectors of any small shape and any scale."""
+    shape = {axis: fixed.get(axis, draw(sizes)) for axis in "bijm"}
+    return draw(st.floats(0.01, 10)) * predictions(**shape, seed=draw(st.integers(0, 999)))
+
+
+@repeatable
+@given(any_predictions())
+def test_the_first_iteration_shares_each_child_evenly(u_hat):
+    _, trace = dynamic_routing(u_hat, return_trace=True)
     assert not trace.b_ij[0].any()
-    assert trace.c_ij[0].equal(torch.full_like(trace.c_ij[0], 1 / parents))
+    assert trace.c_ij[0].equal(torch.full_like(trace.c_ij[0], 1 / u_hat.shape[2]))
 
 
-def test_a_single_parent_gets_all_of_every_child():
-    u_hat = predictions(j=1)
+@repeatable
+@given(any_predictions(j=1))
+def test_a_single_parent_gets_all_of_every_child(u_hat):
     v_j, trace = dynamic_routing(u_hat, return_trace=True)
     assert trace.c_ij.eq(1).all()
     torch.testing.assert_close(v_j, squash(u_hat.sum(dim=1)))
 
 
-def test_the_order_of_the_children_does_not_matter():
-    u_hat = predictions()
-    order = torch.tensor([3, 0, 4, 1, 2])
+@repeatable
+@given(any_predictions(i=5), st.permutations(range(5)))
+def test_the_order_of_the_children_does_not_matter(u_hat, order):
     torch.testing.assert_close(dynamic_routing(u_hat[:, order]), dynamic_routing(u_hat))
 
 
-def test_reordering_the_parents_reorders_the_outputs():
-    u_hat = predictions()
-    order = torch.tensor([2, 0, 3, 1])
-    torch.testing.assert_close(
-        dynamic_routing(u_hat[:, :, order]), dynamic_routing(u_hat)[:, order]
-    )
+@repeatable
+@given(any_predictions(j=4), st.permutations(range(4)))
+def test_reordering_the_parents_reorders_the_outputs(u_hat, order):
+    v_j = dynamic_routing(u_hat)
+    torch.testing.assert_close(dynamic_routing(u_hat[:, :, order]), v_j[:, order])
 
 
-def test_turning_all_predictions_turns_the_outputs_and_leaves_the_couplings():
-    u_hat = predictions(m=4)
-    turn = torch.linalg.qr(predictions(1, 1, 4, 4)[0, 0])[0]
+@repeatable
+@given(any_predictions(m=4), st.integers(0, 999))
+def test_turning_all_predictions_turns_the_outputs_and_leaves_the_couplings(u_hat, seed):
+    turn = torch.linalg.qr(predictions(1, 1, 4, 4, seed)[0, 0])[0]
     v_j, trace = dynamic_routing(u_hat, return_trace=True)
     turned, turned_trace = dynamic_routing(u_hat @ turn, return_trace=True)
     torch.testing.assert_close(turned, v_j @ turn)
     torch.testing.assert_close(turned_trace.c_ij, trace.c_ij)
-    assert not torch.allclose(turned, v_j)
 
 
-def test_each_image_is_routed_on_its_own():
-    u_hat = predictions(b=4, dtype=torch.float32)
+def test_turning_does_turn():
+    u_hat = predictions(m=2)
+    quarter = torch.tensor([[0.0, 1.0], [-1.0, 0.0]], dtype=torch.float64)
+    assert not torch.allclose(dynamic_routing(u_hat @ quarter), dynamic_routing(u_hat))
+
+
+@repeatable
+@given(any_predictions(b=4), st.permutations(range(4)))
+def test_each_image_is_routed_on_its_own(u_hat, order):
     v_j = dynamic_routing(u_hat)
-    one_by_one = torch.cat([dynamic_routing(image[None]) for image in u_hat])
-    torch.testing.assert_close(v_j, one_by_one, rtol=1e-5, atol=1e-5)
-    order = torch.tensor([2, 0, 3, 1])
-    torch.testing.assert_close(dynamic_routing(u_hat[order]), v_j[order], rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(torch.cat([dynamic_routing(image[None]) for image in u_hat]), v_j)
+    torch.testing.assert_close(dynamic_routing(u_hat[order]), v_j[order])
 
 
 def test_the_trace_holds_every_step_of_procedure_1():
