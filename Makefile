@@ -13,11 +13,11 @@ NODE_MODULES := theme/node_modules/.package-lock.json
 .PHONY: help serve site test lessons check lab lint pins clean
 
 help:  ## list the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1\t/' | expand -t 18
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 serve: .venv/docs $(NODE_MODULES)  ## build the site and serve it on http://127.0.0.1:8000 (PORT= changes it)
 	@echo "The site will answer on http://127.0.0.1:$(PORT)/ (Ctrl-C stops it)"
-	@$(BIN)/mkdocs serve --dev-addr 127.0.0.1:$(PORT)
+	@SITE_URL=http://127.0.0.1:$(PORT)/ $(BIN)/mkdocs serve --dev-addr 127.0.0.1:$(PORT)
 
 site: .venv/docs $(NODE_MODULES)  ## build the site into site/, strictly (SITE_URL= where it will be published)
 	$(BIN)/mkdocs build --strict --clean
@@ -34,7 +34,7 @@ check: .venv/lessons  ## run every lesson from clean and compare the twins, chan
 
 lab: .venv/lessons  ## open JupyterLab on a copy of the lessons, in playground/
 	$(BIN)/python tools/lessons.py copy playground
-	cd playground && ../$(BIN)/jupyter lab
+	$(BIN)/jupyter lab --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/playground
 
 lint: .venv/dev  ## check style and formatting
 	$(BIN)/ruff check .
@@ -47,6 +47,7 @@ clean:  ## remove .venv and everything that was built, but not your playground/
 	rm -rf .venv theme/node_modules site
 
 .venv/ready:
+	@command -v $(PYTHON) >/dev/null || { echo "Python 3.12 or newer is needed, and there is no $(PYTHON): install it from https://www.python.org/downloads/ and run make PYTHON=python3.12 again." >&2; exit 1; }
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 12))' || { echo "Python 3.12 or newer is needed, and $(PYTHON) is $$($(PYTHON) --version 2>&1): install it from https://www.python.org/downloads/ and run make PYTHON=python3.12 again." >&2; exit 1; }
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade pip

@@ -181,6 +181,7 @@ def edit(path, old, new):
 
 def test_stamp_names_what_the_outputs_depend_on(toy):
     assert list(twins.stamp(toy / "lessons/01_toy.py")) == [
+        "capsnet_tutorial/__init__.py",
         "capsnet_tutorial/deep.py",
         "capsnet_tutorial/front.py",
         "lessons/01_toy.py",
@@ -231,7 +232,16 @@ def fresh(written, tmp_path):
         ),
         ("capsnet_tutorial/deep.py", "42", "43", "capsnet_tutorial/deep.py changed"),
         ("results/run.json", "{}", "[]", "results/run.json changed"),
+        (
+            "capsnet_tutorial/__init__.py",
+            "import answer",
+            "import answer  #",
+            "__init__.py changed",
+        ),
         ("lessons/01_toy.ipynb", "{", "", "isn't a notebook"),
+        ("lessons/01_toy.ipynb", '"cells"', '"cell"', "isn't a notebook: KeyError 'cells'"),
+        ("lessons/01_toy.ipynb", '"42"', '"43"', "its outputs are not those that the lesson gave"),
+        ("lessons/01_toy.ipynb", "recorded run\\n", "", "its outputs are not those"),
     ],
 )
 def test_check_names_what_is_stale_and_changes_nothing(fresh, file, old, new, said, capsys):
@@ -292,6 +302,24 @@ def test_lessons_run_alike_everywhere_unless_a_gpu_is_asked_for(fresh, monkeypat
     line = f"import os; assert [os.environ[name] for name in {names}] == {seen}"
     edit(fresh / "lessons/01_toy.py", 'print("recorded", "run")', line)
     assert tool.main(["run", *flags], fresh) == 0
+
+
+@pytest.mark.parametrize("file", ["lessons/01_toy.py", "capsnet_tutorial/deep.py"])
+@pytest.mark.parametrize("command", ["write", "check", "run"])
+def test_a_file_that_is_not_python_is_named(toy, file, command, capsys):
+    (toy / "lessons/01_toy.ipynb").write_text('{"cells": [], "metadata": {}}')
+    (toy / file).write_text((toy / file).read_text() + "\n1 +\n")
+    assert tool.main([command], toy) == 1
+    said = capsys.readouterr().err
+    assert f"{file}, line " in said
+    assert "isn't valid Python" in said
+
+
+def test_copying_onto_a_file_is_refused(toy, tmp_path, capsys):
+    (tmp_path / "notes").write_text("mine")
+    assert tool.main(["copy", str(tmp_path / "notes")], toy) == 1
+    assert "is a file: name a folder" in capsys.readouterr().err
+    assert (tmp_path / "notes").read_text() == "mine"
 
 
 @pytest.mark.slow

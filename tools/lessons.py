@@ -21,7 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from twins import METADATA, ROOT, LessonError, check_all, find, label, read
+from twins import METADATA, OUTPUTS, ROOT, LessonError, check_all, find, hash_outputs, label, read
 
 # So that lessons run alike everywhere: no GPU, and the digits that come with a package.
 ALIKE = {"CUDA_VISIBLE_DEVICES": "", "CAPSNET_DATA": ""}
@@ -115,7 +115,11 @@ def write(lesson: Path) -> Path:
     """
     import nbformat
 
-    text = nbformat.writes(execute(lesson), version=4) + "\n"
+    notebook = execute(lesson)
+    # Hash what a reader of the file will see: writing joins and splits lines.
+    saved = json.loads(nbformat.writes(notebook, version=4))
+    notebook.metadata["stamp"][OUTPUTS] = hash_outputs(saved)
+    text = nbformat.writes(notebook, version=4) + "\n"
     twin = lesson.with_suffix(".ipynb")
     replace(twin, text)
     return twin
@@ -133,7 +137,12 @@ def copy(folder: Path, root: Path = ROOT) -> list[str]:
 
     Returns:
         What was done, in sentences.
+
+    Raises:
+        LessonError: if the folder is a file.
     """
+    if folder.exists() and not folder.is_dir():
+        raise LessonError(f"{folder} is a file: name a folder to copy the lessons to")
     folder.mkdir(parents=True, exist_ok=True)
     said = []
     for twin in sorted((root / "lessons").glob("*.ipynb")):

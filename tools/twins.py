@@ -13,6 +13,7 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "capsnet_tutorial"
+OUTPUTS = "outputs"
 METADATA = {
     "jupytext": {"formats": "ipynb,py:percent"},
     "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
@@ -66,14 +67,32 @@ def stamp(lesson: Path) -> dict[str, str]:
     root = lesson.parent.parent
     found, waiting = {lesson: lesson.read_text(encoding="utf-8")}, [lesson]
     while waiting:
-        for path in _dependencies(found[waiting.pop()], root):
+        reading = waiting.pop()
+        try:
+            dependencies = list(_dependencies(found[reading], root))
+        except SyntaxError as error:
+            where = f"{reading.parent.name}/{reading.name}, line {error.lineno}"
+            raise LessonError(f"{where} isn't valid Python: {error.msg}") from error
+        for path in dependencies:
             if path not in found:
                 found[path] = path.read_text(encoding="utf-8")
-                waiting += [path] if path.suffix == ".py" else []
+                waiting += [path] if _imports_matter(path) else []
     return {
         path.relative_to(root).as_posix(): hashlib.sha256(text.encode()).hexdigest()
         for path, text in sorted(found.items())
     }
+
+
+def _imports_matter(path: Path) -> bool:
+    """Say whether to follow a file's imports: the front door opens to more than a lesson takes."""
+    return path.suffix == ".py" and path.name != "__init__.py"
+
+
+def hash_outputs(notebook: dict) -> str:
+    """Return the hash of all that the code cells put out, so that an edit by hand is noticed."""
+    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    outputs = [[cell["execution_count"], cell["outputs"]] for cell in cells]
+    return hashlib.sha256(json.dumps(outputs, sort_keys=True).encode()).hexdigest()
 
 
 def _dependencies(source: str, root: Path) -> Iterator[Path]:
@@ -81,6 +100,7 @@ def _dependencies(source: str, root: Path) -> Iterator[Path]:
     package = root / PACKAGE
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.ImportFrom) and node.module == PACKAGE:
+            yield package / "__init__.py"
             for alias in node.names:
                 yield package / f"{_module_of(alias.name, package)}.py"
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"{PACKAGE}."):
@@ -113,11 +133,15 @@ def check(lesson: Path) -> list[str]:
         return [f"{label(lesson)} has no notebook"]
     try:
         written = json.loads(twin.read_text(encoding="utf-8"))
-    except ValueError as error:
-        return [f"{label(twin)} isn't a notebook: {error}"]
+        cells, outputs = _cells(written), hash_outputs(written)
+        then = dict(written["metadata"].get("stamp", {}))
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        return [f"{label(twin)} isn't a notebook: {type(error).__name__} {error}"]
     expected = read(lesson)
-    faults = [] if _cells(written) == _cells(expected) else ["its cells are not the lesson's"]
-    now, then = expected.metadata["stamp"], written["metadata"].get("stamp", {})
+    faults = [] if cells == _cells(expected) else ["its cells are not the lesson's"]
+    if then.pop(OUTPUTS, None) != outputs:
+        faults.append("its outputs are not those that the lesson gave")
+    now = expected.metadata["stamp"]
     changed = sorted(path for path in now | then if now.get(path) != then.get(path))
     if changed:
         faults.append(f"since it was executed, {', '.join(changed)} changed")
