@@ -69,7 +69,15 @@ def move(
 def keep(
     images: Shaped[Tensor, "b c h w"], generator: torch.Generator | None = None
 ) -> Shaped[Tensor, "b c h w"]:
-    """Return the images as they are."""
+    """Return the images as they are: no augmentation.
+
+    Args:
+        images: `[b, c, h, w]`.
+        generator: left alone.
+
+    >>> keep(torch.ones(1, 1, 1, 1))
+    tensor([[[[1.]]]])
+    """
     return images
 
 

@@ -162,6 +162,10 @@ def split(digits: Digits, num_held_out: int, seed: int = 0) -> tuple[Digits, Dig
 def check_digits(digits: Digits, num_classes: int) -> None:
     """Look at the values of all digits at once, so that no training step has to.
 
+    Args:
+        digits: images and labels.
+        num_classes: how many classes there are.
+
     Raises:
         ValueError: if there is no digit, intensities leave [0, 1], or a label is no class.
         TypeError: if the labels aren't integers.

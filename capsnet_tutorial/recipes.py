@@ -91,6 +91,9 @@ def recipe_for(device: torch.device) -> Recipe:
     Elsewhere it is the small model, on the sample digits; or on all of MNIST, if the environment
     variable CAPSNET_DATA names the folder that holds it.
 
+    Args:
+        device: where training is to take place.
+
     >>> recipe_for(torch.device("cuda")).config == CapsNetConfig()
     True
     """
@@ -143,6 +146,9 @@ def write_run(
 
 def describe_run(record: dict[str, Any] | None) -> str:
     """Say in words what a record of `write_run` holds, or that there is none.
+
+    Args:
+        record: what `find_record` returned.
 
     >>> describe_run(None)
     'No such run has been recorded yet.'

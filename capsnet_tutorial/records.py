@@ -14,6 +14,9 @@ RESULTS = Path(__file__).resolve().parent.parent / "results"
 def environment(device: torch.device | str = "cpu") -> dict[str, str]:
     """Say where a run is made: device, processor or GPU, and versions.
 
+    Args:
+        device: where it is made.
+
     >>> sorted(environment())
     ['device', 'hardware', 'python', 'torch']
     """
@@ -59,6 +62,9 @@ def write_record(
 def find_record(name: str) -> dict[str, Any] | None:
     """Read `results/<name>.json`, or return None if nobody has recorded that run yet.
 
+    Args:
+        name: the record's name.
+
     >>> find_record("a run that nobody made") is None
     True
     """
@@ -68,8 +74,14 @@ def find_record(name: str) -> dict[str, Any] | None:
 def read_record(name: str) -> dict[str, Any]:
     """Read `results/<name>.json`.
 
+    Args:
+        name: the record's name.
+
     Raises:
         FileNotFoundError: if there is no such record.
+
+    >>> read_record("axis_and_scale")["epochs"]
+    3
     """
     path = RESULTS / f"{name}.json"
     if not path.is_file():

@@ -10,6 +10,14 @@ from math import exp, sqrt
 def squash(s: list[float]) -> list[float]:
     """Shrink one vector to a length below 1 (Equation 1); a zero vector stays zero.
 
+    Args:
+        s: one vector, of any length.
+
+    Returns:
+        The vector, as long as ‖s‖²/(1 + ‖s‖²).
+
+    Source: Sabour, Frosst and Hinton (2017), Equation 1, which leaves the value at 0 open.
+
     >>> squash([3.0, 4.0])  # 25/26 of (0.6, 0.8)
     [0.5769230769230769, 0.7692307692307693]
     """
@@ -20,7 +28,10 @@ def squash(s: list[float]) -> list[float]:
 
 
 def length(v: list[float]) -> float:
-    """Measure one vector.
+    """Measure one vector: the root of the sum of its squares.
+
+    Args:
+        v: one vector.
 
     >>> length([3.0, 4.0])
     5.0
@@ -33,8 +44,14 @@ def dynamic_routing(
 ) -> tuple[list[list[float]], list[list[list[float]]]]:
     """Route one image's prediction vectors `u_hat[i][j]` (Procedure 1).
 
+    Args:
+        u_hat: for each child a vector for each parent, all of the same size.
+        num_iterations: how many rounds, at least 1.
+
     Returns:
         The parents `v[j]`, and the couplings `c[r][i][j]` of every iteration.
+
+    Source: Sabour, Frosst and Hinton (2017), Procedure 1, Equations 2 and 3.
 
     >>> v, c = dynamic_routing([[[3.0, 4.0], [0.0, 0.0]]], num_iterations=1)
     >>> c  # the first iteration shares evenly
@@ -62,6 +79,11 @@ def dynamic_routing(
 def softmax(b_i: list[float]) -> list[float]:
     """Turn one child's logits into couplings that add up to 1 over the parents (Equation 3).
 
+    Args:
+        b_i: the logits of one child, one for each parent.
+
+    Source: Sabour, Frosst and Hinton (2017), Equation 3.
+
     >>> softmax([0.0, 0.0])
     [0.5, 0.5]
     """
@@ -79,6 +101,15 @@ def margin_loss(
 ) -> float:
     """Sum one image's margin loss over the classes (Equation 4); `present[k]` is 1 or 0.
 
+    Args:
+        v: one capsule for each class.
+        present: whether the class is there, 1 or 0, for each class.
+        m_plus: long enough, if it is there.
+        m_minus: short enough, if it isn't.
+        lambda_: weight of the absent classes.
+
+    Source: Sabour, Frosst and Hinton (2017), Section 3, Equation 4.
+
     >>> round(margin_loss([[0.0], [0.1]], [1, 0]), 12)  # 0.9 squared
     0.81
     """
@@ -93,6 +124,12 @@ def margin_loss(
 def mask_capsules(v: list[list[float]], label: int | None = None) -> list[list[float]]:
     """Keep one image's capsule `label`, or its longest one, and zero the others (Section 4.1).
 
+    Args:
+        v: one capsule for each class.
+        label: which one to keep; None keeps the longest.
+
+    Source: Sabour, Frosst and Hinton (2017), Section 4.1.
+
     >>> mask_capsules([[1.0], [3.0]])
     [[0.0], [3.0]]
     >>> mask_capsules([[1.0], [3.0]], label=0)
@@ -105,6 +142,12 @@ def mask_capsules(v: list[list[float]], label: int | None = None) -> list[list[f
 
 def reconstruction_loss(reconstruction: list[float], image: list[float]) -> float:
     """Sum one image's squared errors over its pixels (Section 4.1).
+
+    Args:
+        reconstruction: the pixels as drawn.
+        image: the pixels to match, as many.
+
+    Source: Sabour, Frosst and Hinton (2017), Section 4.1.
 
     >>> reconstruction_loss([0.5, 0.0, 1.0], [0.0, 0.0, 1.0])
     0.25

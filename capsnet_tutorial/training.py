@@ -115,7 +115,12 @@ def _bar(plan: Plan, epochs_done: int, progress: bool) -> tqdm:
 
 
 def train_epoch(state: TrainingState, dealt: Iterable[Digits], bar: tqdm) -> list[float]:
-    """Take one step for each batch.
+    """Take one step for each batch, and lower the learning rate after each.
+
+    Args:
+        state: the network, its optimiser and its schedule.
+        dealt: the batches.
+        bar: is told of each step.
 
     Returns:
         Means over all images: total loss, margin loss, reconstruction loss, accuracy.
@@ -142,6 +147,10 @@ def batches(
         batch_size: digits at a time; the last batch takes what is left.
         generator: what to draw the order and the changes from.
         augment: a key of `AUGMENTATIONS`; the default moves each image by up to two pixels.
+
+    >>> digits = Digits(torch.zeros(5, 1, 2, 2), torch.arange(5))
+    >>> [len(batch.labels) for batch in batches(digits, 2, torch.Generator())]
+    [2, 2, 1]
     """
     count, device = len(train.labels), generator.device
     order = torch.randperm(count, generator=generator, device=device)
@@ -158,6 +167,13 @@ def training_step(
     mixed_precision: bool = False,
 ) -> Float[Tensor, "4"]:
     """Take one step down the gradient of one batch's loss.
+
+    Args:
+        model: the network.
+        optimizer: what moves its weights.
+        images: `[b, c, h, w]`, on the network's device.
+        labels: class numbers `[b]`.
+        mixed_precision: run convolutions and matrix products in bfloat16.
 
     Returns:
         Means over the batch, from before the step and on its device: total loss, margin loss,
