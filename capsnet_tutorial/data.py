@@ -77,9 +77,9 @@ def mnist(root: str | Path | None = None, train: bool = True) -> Digits:
 
     Source: LeCun, Cortes and Burges, the MNIST database of handwritten digits, through torchvision.
 
-    >>> digits = mnist()  # doctest: +SKIP
-    >>> digits.images.shape  # doctest: +SKIP
-    torch.Size([60000, 1, 28, 28])
+    >>> mnist("")
+    Traceback (most recent call last):
+    ValueError: root must name a folder, got an empty text
     """
     from torchvision.datasets import MNIST
 

@@ -247,8 +247,8 @@ print("               length at the start")
 print("axis      spread    288     1152  accuracy")
 for row in record["rows"]:
     print(
-        f"{row['axis']:9} {row['std']:5} {row['length_288']:8.0e}"
-        f" {row['length_1152']:8.0e} {row['accuracy']:9.1%}"
+        f"{row['axis']:9} {row['std']:5} {row['length_288']:8.1g}"
+        f" {row['length_1152']:8.1g} {row['accuracy']:9.1%}"
     )
 print(f"seed {record['seed']}, {record['epochs']} epochs,", end=" ")
 print(f"{record['device']}, torch {record['torch']}")
