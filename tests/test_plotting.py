@@ -1,72 +1,19 @@
 """Pictures: the same bytes each time, at home in any page, and never without a text."""
 
 import base64
+import functools
 import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
-import torch
+from drawings import DRAW
 from matplotlib.figure import Figure
 
-from capsnet_tutorial import (
-    pictures,
-    plotting,
-    plotting_capsnet,
-    plotting_decades,
-    plotting_routing,
-    plotting_training,
-)
+from capsnet_tutorial import pictures, plotting
 from capsnet_tutorial.pictures import Picture
 
 ROOT = Path(__file__).resolve().parent.parent
-ARROWS = torch.tensor([[1.2, 1.6], [-0.6, 0.8]])
-LENGTHS = torch.linspace(0, 5, 101)
-DIGITS = torch.linspace(0, 1, 3 * 16).reshape(3, 1, 4, 4)
-MISREAD = torch.zeros(10, 10, dtype=torch.int64).index_put(
-    (torch.tensor(4), torch.tensor(9)), torch.tensor(12)
-)
-DRAW = {
-    "capsule": plotting.capsule_picture,
-    "before-and-after": lambda: plotting.before_and_after(ARROWS, ARROWS / 4),
-    "squash-curve": lambda: plotting.squash_curve(
-        LENGTHS, LENGTHS**2 / (1 + LENGTHS**2), 2 * LENGTHS / (1 + LENGTHS**2) ** 2
-    ),
-    "prediction-arrows": lambda: plotting_routing.prediction_arrows(
-        torch.stack([ARROWS, ARROWS / 2])
-    ),
-    "coupling-rounds": lambda: plotting_routing.coupling_rounds(torch.full((3, 2, 4), 0.25)),
-    "digits": lambda: plotting_training.digit_grid(DIGITS, ["4, read\nas 9", "7", ""], 2, "Read"),
-    "piles": lambda: plotting_training.piles({"to learn from": 3500, "to judge by": 1000}),
-    "training-curves": lambda: plotting_training.training_curves(
-        [0.4, 0.2], [0.3, 0.1], [0.2, 0.05], [0.1, 0.03]
-    ),
-    "confusion": lambda: plotting_training.confusion(torch.eye(10).long() * 1000 + MISREAD),
-    "one-prediction": lambda: plotting_training.one_prediction(DIGITS[0], torch.arange(10) / 10),
-}
-DRAW |= {
-    "architecture": lambda: plotting_capsnet.architecture(
-        {
-            "image": (1, 20, 24),
-            "features": (64, 12, 16),
-            "primary capsules": (64, 8),
-            "digit capsules": (10, 16),
-            "drawn image": (1, 20, 24),
-        }
-    ),
-    "capsule-cover": lambda: plotting_capsnet.capsule_cover(
-        {"by place": torch.tensor([[0, 1, 2], [1, 1, 2]])}, channels=2, grid=(2, 3)
-    ),
-    "first-lengths": lambda: plotting_decades.first_lengths(
-        [36, 72], {"our rule": [0.02, 0.03], "always 1": [0.1, 0.4]}
-    ),
-    "loss-terms": lambda: plotting_decades.loss_terms(
-        {"margin": [0.8, 0.1, 0.0], "reconstruction": [0.1, 0.08, 0.05]}
-    ),
-    "weights-and-work": lambda: plotting_capsnet.weights_and_work(
-        {"convolution": (1, 9), "decoder": (3, 1)}
-    ),
-}
 GROUNDS = ("#fffdf9", "#14181d")  # of theme/tutorial.css
 
 
@@ -75,9 +22,14 @@ def name(request):
     return request.param
 
 
+@functools.cache
+def drawn_once(name):
+    return DRAW[name]()
+
+
 @pytest.fixture
 def picture(name):
-    return DRAW[name]()
+    return drawn_once(name)
 
 
 def test_drawing_again_gives_the_same_bytes(name, picture):
