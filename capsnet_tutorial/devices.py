@@ -26,3 +26,18 @@ def choose_device(model: nn.Module, asked: torch.device | str | None = None) -> 
     if here.type == "cpu" and torch.cuda.is_available():
         return torch.device("cuda")
     return here
+
+
+def native_bfloat16(device: torch.device) -> bool:
+    """Say whether a processor multiplies bfloat16 itself; others imitate it, and slowly.
+
+    >>> native_bfloat16(torch.device("meta"))
+    False
+    """
+    if device.type == "cuda":
+        return torch.cuda.is_available() and torch.cuda.is_bf16_supported(False)
+    if device.type == "cpu":
+        # Names of Intel's and AMD's, then of ARM's instructions. A torch that can't say has none.
+        able = getattr(torch.cpu, "get_capabilities", dict)()
+        return any(able.get(name, False) for name in ("avx512_bf16", "amx_bf16", "bf16"))
+    return False

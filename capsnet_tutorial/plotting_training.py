@@ -82,6 +82,7 @@ def training_curves(
     validation_losses: Sequence[float],
     errors: Sequence[float],
     validation_errors: Sequence[float],
+    moves: str = "shifted",
 ) -> Picture:
     """Draw loss and error over the epochs, on the digits to learn from and on those set aside.
 
@@ -90,6 +91,7 @@ def training_curves(
         validation_losses: mean loss on the validation digits after each epoch.
         errors: share of mistakes in each epoch's training batches.
         validation_errors: share of mistakes on the validation digits after each epoch.
+        moves: what happened to the digits in training.
 
     Returns:
         The picture; its text names the first and the last values.
@@ -100,7 +102,7 @@ def training_curves(
     style = {"marker": "o", "ms": 5} if len(losses) <= 20 else {}
     percents = [[100 * error for error in pair] for pair in (errors, validation_errors)]
     for axes, (train, validation) in ((upper, (losses, validation_losses)), (lower, percents)):
-        axes.plot(epochs, train, color=BLUE, label="in training, shifted", **style)
+        axes.plot(epochs, train, color=BLUE, label=f"in training, {moves}", **style)
         axes.plot(epochs, validation, color=ORANGE, ls="--", label="set aside", **style)
         axes.set_ylim(0, 1.05 * max(*train, *validation))
     upper.set_ylabel("mean loss")

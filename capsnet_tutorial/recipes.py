@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +10,7 @@ import torch
 
 from capsnet_tutorial.config import CapsNetConfig
 from capsnet_tutorial.data import DATA_VARIABLE, Digits, mnist, sample_digits, split
+from capsnet_tutorial.devices import native_bfloat16
 from capsnet_tutorial.history import Epoch
 from capsnet_tutorial.intervals import wilson_interval
 from capsnet_tutorial.records import write_record
@@ -45,14 +46,17 @@ class Recipe:
     all_of_mnist: bool
     num_validation: int
 
-    def load(self) -> tuple[Digits, Digits, Digits]:
+    def load(self, root: str | Path | None = None) -> tuple[Digits, Digits, Digits]:
         """Return digits to learn from, digits to choose by, and digits to judge by once.
+
+        Args:
+            root: where MNIST is, as for `mnist`; the sample digits don't need it.
 
         Raises:
             OSError: if MNIST is asked for and can't be had.
         """
         if self.all_of_mnist:
-            train, test = mnist(), mnist(train=False)
+            train, test = mnist(root), mnist(root, train=False)
         else:
             train, test = sample_digits()
         return *split(train, self.num_validation), test
@@ -85,6 +89,25 @@ class Recipe:
         )
 
 
+def preset_recipe(size: str, data: str) -> Recipe:
+    """Choose how to train a network of some size on some digits, in float32.
+
+    Args:
+        size: `"small"`, or `"paper"` for the paper's.
+        data: `"sample"`, or `"mnist"` for all of it.
+
+    >>> preset_recipe("small", "mnist").epochs
+    2
+    """
+    on_mnist = data == "mnist"
+    num_validation = 5000 if on_mnist else 500
+    if size == "paper":
+        config, steps = CapsNetConfig(), (50, 128, 1e-3)
+    else:
+        config, steps = CapsNetConfig.small(), (2, 50, 1.5e-3) if on_mnist else (6, 25, 1.5e-3)
+    return Recipe(config, *steps, "shift", False, on_mnist, num_validation)
+
+
 def recipe_for(device: torch.device) -> Recipe:
     """Choose what to train: the paper's model and all of MNIST if `device` is a CUDA GPU.
 
@@ -99,11 +122,9 @@ def recipe_for(device: torch.device) -> Recipe:
     """
     if device.type == "cuda":
         # GPUs from before 2020 only imitate bfloat16, and slowly. Without a GPU this is a plan.
-        able = not torch.cuda.is_available() or torch.cuda.is_bf16_supported(False)
-        return Recipe(CapsNetConfig(), 50, 128, 1e-3, "shift", able, True, 5000)
-    if os.environ.get(DATA_VARIABLE):
-        return Recipe(CapsNetConfig.small(), 2, 50, 1.5e-3, "shift", False, True, 5000)
-    return Recipe(CapsNetConfig.small(), 6, 25, 1.5e-3, "shift", False, False, 500)
+        able = not torch.cuda.is_available() or native_bfloat16(device)
+        return replace(preset_recipe("paper", "mnist"), mixed_precision=able)
+    return preset_recipe("small", "mnist" if os.environ.get(DATA_VARIABLE) else "sample")
 
 
 def write_run(

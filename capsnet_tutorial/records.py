@@ -1,6 +1,7 @@
 """Recorded runs: results that are too heavy to make again each time, with how they were made."""
 
 import json
+import os
 import platform
 from pathlib import Path
 from typing import Any
@@ -50,13 +51,37 @@ def write_record(
 
     Returns:
         The file.
+
+    Raises:
+        ValueError: if a figure takes the name of something that every record holds, or is no
+            number that JSON knows, such as NaN.
     """
-    record = {"command": command, "seed": seed, "data": data, **environment(device), **content}
+    record = {"command": command, "seed": seed, "data": data, **environment(device)}
+    if taken := sorted(record.keys() & content.keys()):
+        raise ValueError(f"every record holds its own {', '.join(taken)}: choose another name")
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{name}.json"
-    text = json.dumps(record, indent=1, ensure_ascii=False) + "\n"
-    path.write_text(text, encoding="utf-8", newline="\n")
+    write_json(path, record | content)
     return path
+
+
+def write_json(path: Path, content: dict[str, Any]) -> None:
+    """Write a file that people can read, too: whole, or not at all.
+
+    Args:
+        path: the file; whoever stops the program on the way keeps the old one.
+        content: numbers, texts, lists and dicts.
+
+    Raises:
+        ValueError: if a number is NaN or infinite, which JSON doesn't know.
+    """
+    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    try:
+        partial.write_text(text, encoding="utf-8", newline="\n")
+        partial.replace(path)
+    finally:
+        partial.unlink(missing_ok=True)
 
 
 def find_record(name: str) -> dict[str, Any] | None:

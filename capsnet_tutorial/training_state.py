@@ -1,5 +1,6 @@
 """What a training is between two epochs: kept in a file, it goes on to the last bit."""
 
+import math
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -39,8 +40,8 @@ class Plan:
                 "fit needs at least one digit, one epoch and one image a batch, got "
                 f"{self.num_digits}, {self.epochs} and {self.batch_size}"
             )
-        if not self.learning_rate > 0:
-            raise ValueError(f"learning_rate must be above 0, got {self.learning_rate}")
+        if not 0 < self.learning_rate < math.inf:
+            raise ValueError(f"learning_rate must be above 0 and finite, got {self.learning_rate}")
         if self.augment not in AUGMENTATIONS:
             raise ValueError(
                 f"augment must be one of {', '.join(AUGMENTATIONS)}, got {self.augment!r}"
@@ -90,9 +91,7 @@ class TrainingState:
         if path is None:
             raise ValueError("to resume, name the checkpoint to go on from")
         saved, extra = load_checkpoint(path)
-        if "training" not in extra:
-            raise ValueError(f"{path} holds a network but no training that could go on")
-        training = extra["training"]
+        training = _training(path, extra)
         then = training["plan"] | {"network": saved.config}
         now = self._identity() | {"network": self.model.config}
         if differing := [name for name in now if now[name] != then.get(name)]:
@@ -102,8 +101,30 @@ class TrainingState:
         self.optimizer.load_state_dict(training["optimizer"])
         self.scheduler.load_state_dict(training["scheduler"])
         self.generator.set_state(training["generator"])
-        self.history = History(Epoch(**epoch) for epoch in training["history"])
+        self.history = _history(training)
 
     def _identity(self) -> dict:
         """Return what must be the same when the training goes on."""
         return asdict(self.plan) | {"device": self.generator.device.type}
+
+
+def saved_history(path: str | Path) -> History:
+    """Return the epochs that a training had done when it wrote a checkpoint.
+
+    Raises:
+        FileNotFoundError: if there is no checkpoint.
+        ValueError: if the file is damaged or holds no training.
+    """
+    return _history(_training(path, load_checkpoint(path).extra))
+
+
+def _training(path: str | Path, extra: dict) -> dict:
+    """Return the training that a checkpoint holds beside its network."""
+    if "training" not in extra:
+        raise ValueError(f"{path} holds a network but no training that could go on")
+    return extra["training"]
+
+
+def _history(training: dict) -> History:
+    """Return a saved training's epochs."""
+    return History(Epoch(**epoch) for epoch in training["history"])

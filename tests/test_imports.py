@@ -37,7 +37,7 @@ MAY_IMPORT = {
         *("evaluation", "history", "training_state"),
     },
     "intervals": set(),
-    "recipes": {"config", "data", "history", "intervals", "records"},
+    "recipes": {"config", "data", "devices", "history", "intervals", "records"},
 }
 
 

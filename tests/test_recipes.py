@@ -53,7 +53,9 @@ def test_the_sample_digits_are_dealt_out_as_the_recipe_says():
 
 def test_mnist_is_dealt_out_as_the_recipe_says(monkeypatch):
     parts = [Digits(torch.zeros(n, 1, 1, 1), torch.zeros(n).long()) for n in (60_000, 10_000)]
-    monkeypatch.setattr(recipes, "mnist", lambda train=True: parts[0] if train else parts[1])
+    monkeypatch.setattr(
+        recipes, "mnist", lambda root=None, train=True: parts[0] if train else parts[1]
+    )
     sizes = [len(digits.labels) for digits in recipe_for(CUDA).load()]
     assert sizes == [55_000, 5_000, 10_000]
     for size in sizes:

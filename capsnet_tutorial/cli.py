@@ -1,0 +1,118 @@
+"""The command `capsnet-tutorial`: what a terminal can ask of the package."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from itertools import product
+from pathlib import Path
+from typing import NoReturn
+
+from capsnet_tutorial.augmentation import AUGMENTATIONS
+from capsnet_tutorial.options import PRECISIONS
+from capsnet_tutorial.recipes import preset_recipe
+from capsnet_tutorial.train_command import INTERRUPTED, train
+
+REFUSED = 2
+"""Exit code where the input is to blame."""
+
+PRESETS, DATA = ("small", "paper"), ("sample", "mnist")
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that says in one sentence what is wrong."""
+
+    def error(self, message: str) -> NoReturn:
+        """Leave with exit code 2."""
+        self.exit(REFUSED, f"{self.prog}: {message}; see {self.prog} --help\n")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command, and turn whatever the user can mend into one sentence.
+
+    Args:
+        arguments: words of the command line behind the command's name; by default this program's.
+
+    Returns:
+        The exit code: 0 if all went well, 2 if the input is to blame, 130 after Ctrl-C.
+    """
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(line_buffering=True)  # so that a log can be followed
+    words = vars(_parser().parse_args(arguments))
+    run = words.pop("run")
+    try:
+        return run(words)
+    except KeyboardInterrupt:
+        print("capsnet-tutorial: stopped", file=sys.stderr)
+        return INTERRUPTED
+    except (ValueError, OSError, ModuleNotFoundError) as error:
+        print("capsnet-tutorial:", *str(error).split(), file=sys.stderr)
+        return REFUSED
+
+
+def _parser() -> Parser:
+    """Return the parser of all commands."""
+    parser = Parser(prog="capsnet-tutorial", description="Train and try capsule networks.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=Parser)
+    _add_train(commands)
+    return parser
+
+
+def _add_train(commands: argparse._SubParsersAction) -> None:
+    """Add `train`. What isn't said stays unsaid, so that a resumed run can be asked for it."""
+    train_ = commands.add_parser(
+        "train",
+        help="train a network in a folder of its own",
+        description="Train a capsule network. What you don't say is taken from the table below.",
+        epilog=_table_of_defaults(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        argument_default=argparse.SUPPRESS,
+    )
+    train_.set_defaults(run=_train)
+    add = train_.add_argument
+    yes_or_no = argparse.BooleanOptionalAction
+    add("--data", choices=DATA, help="digits to learn from: 4,000, or all 60,000 of MNIST [sample]")
+    add("--preset", choices=PRESETS, help="size of the network: small, or the paper's [small]")
+    add("--routing", type=int, metavar="N", help="routing iterations [3]")
+    add("--stop-gradient", action=yes_or_no, help="gradients in the last iteration only [no]")
+    add("--reconstruction", action=yes_or_no, help="with a decoder [yes]")
+    add("--epochs", type=int, metavar="N", help="passes over the digits")
+    add("--batch-size", type=int, metavar="N", help="digits a step")
+    add("--learning-rate", type=float, metavar="X", help="at the first step")
+    add(
+        "--precision",
+        choices=PRECISIONS,
+        help="of convolutions and matrix products; auto is bf16 where the processor has it",
+    )
+    add("--compile", action=yes_or_no, help="compile the network first [no]")
+    add("--device", help="cpu, cuda, cuda:1 or mps [cuda where there is one, else cpu]")
+    add("--seed", type=_seed, metavar="N", help="of first weights, order and moves [0]")
+    add("--data-dir", type=Path, help="folder with MNIST/raw [$CAPSNET_DATA, or a cache]")
+    add("--augment", choices=list(AUGMENTATIONS), help="what happens to each image first [shift]")
+    add("--out", type=Path, help="the run's folder, new or empty [runs/PRESET-DATA]")
+    add("--resume", action="store_true", help="go on with the run in that folder")
+
+
+def _train(words: dict) -> int:
+    """Train with what the command line said."""
+    apart = {name: words.pop(name) for name in ("out", "resume", "data_dir") if name in words}
+    return train(words, **apart)
+
+
+def _table_of_defaults() -> str:
+    """Say what `train` does if nothing is said."""
+    lines = ["preset  data    epochs  batch size  learning rate  precision"]
+    for size, data in product(PRESETS, DATA):
+        recipe = preset_recipe(size, data)
+        precision = "auto" if size == "paper" else "fp32"
+        lines.append(
+            f"{size:7} {data:7} {recipe.epochs:6}  {recipe.batch_size:10}  "
+            f"{recipe.learning_rate:13}  {precision:>9}"
+        )
+    return "\n".join(lines)
+
+
+def _seed(text: str) -> int:
+    """Read a seed that torch takes."""
+    if not 0 <= (seed := int(text)) < 2**63:
+        raise argparse.ArgumentTypeError(f"a seed lies between 0 and 2^63 - 1, got {text}")
+    return seed

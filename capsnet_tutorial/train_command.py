@@ -1,0 +1,170 @@
+"""`capsnet-tutorial train`: one call of `fit`, with a folder that keeps what comes of it."""
+
+import math
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from capsnet_tutorial.capsnet import CapsNet
+from capsnet_tutorial.data import Digits
+from capsnet_tutorial.evaluation import evaluate
+from capsnet_tutorial.history import Epoch, History
+from capsnet_tutorial.intervals import wilson_interval
+from capsnet_tutorial.options import Options, check_same, choose_options
+from capsnet_tutorial.plotting_training import training_curves
+from capsnet_tutorial.recipes import describe_run
+from capsnet_tutorial.records import environment
+from capsnet_tutorial.runs import (
+    CHART,
+    CHECKPOINT,
+    FORMAT,
+    check_empty,
+    git_revision,
+    read_run_record,
+    write_run_record,
+)
+from capsnet_tutorial.training import fit
+from capsnet_tutorial.training_state import Plan, saved_history
+
+INTERRUPTED = 130
+"""Exit code of a program that Ctrl-C stopped: 128 and the number of the signal."""
+
+
+def train(
+    given: dict[str, Any],
+    out: Path | None = None,
+    resume: bool = False,
+    data_dir: Path | None = None,
+) -> int:
+    """Train a network in a new folder, or go on with the training in an old one.
+
+    Args:
+        given: the choices that were made, fields of `Options`.
+        out: the run's folder; by default `runs/PRESET-DATA`.
+        resume: go on with the run in that folder. Choices that were made then needn't be repeated.
+        data_dir: where MNIST is, as for `mnist`.
+
+    Returns:
+        The exit code: 0, or 130 if Ctrl-C stopped it.
+
+    Raises:
+        ValueError: if a choice makes no sense, or differs from those of the run to go on with.
+        OSError: if the folder isn't empty, or there is none to go on with, or MNIST is missing.
+    """
+    options = choose_options(given)
+    out = out or Path("runs") / f"{options.preset}-{options.data}"
+    if resume:
+        record = read_run_record(out)
+        options = Options(**record["options"])
+        check_same(options, given)
+        if record["wrong"] is not None:
+            print(f"{out} is finished:\n{describe_run(record)}")
+            return 0
+    else:
+        check_empty(out)
+        record = {}
+    piles = dict(zip(("train", "validation", "test"), options.recipe.load(data_dir), strict=True))
+    record = _begin(options, piles) | record | environment(options.device)
+    out.mkdir(parents=True, exist_ok=True)
+    print(f"{options.recipe}\non {record['hardware']} ({options.device}), into {out}")
+    try:
+        _train(options, piles, record, out)
+    except KeyboardInterrupt:
+        done = len(saved_history(out / CHECKPOINT)) if (out / CHECKPOINT).is_file() else 0
+        print(
+            f"stopped after epoch {done} of {options.epochs}: go on with "
+            f"capsnet-tutorial train --out {out} --resume",
+            file=sys.stderr,
+        )
+        return INTERRUPTED
+    print(describe_run(record))
+    return 0
+
+
+def _begin(options: Options, piles: dict[str, Digits]) -> dict[str, Any]:
+    """Return the record of a run in which nothing has happened yet."""
+    counts = {name: len(digits.labels) for name, digits in piles.items()}
+    recipe = options.recipe
+    Plan(**recipe.options, seed=options.seed, num_digits=counts["train"])  # refuses what can't be
+    return {
+        "format": FORMAT,
+        "command": options.command,
+        "seed": options.seed,
+        "data": recipe.data,
+        "counts": counts,
+        **environment(options.device),
+        "git": git_revision(),
+        "processes": 1,
+        "threads": torch.get_num_threads(),
+        "options": asdict(options),
+        "config": asdict(recipe.config),
+        "seconds": 0.0,
+        "epochs": [],
+        "total": counts["test"],
+        **dict.fromkeys(("wrong", "error", "interval")),
+    }
+
+
+def _train(options: Options, piles: dict[str, Digits], record: dict[str, Any], out: Path) -> None:
+    """Train to the end, and write the record after each epoch and at the end."""
+    checkpoint = out / CHECKPOINT
+    begun = checkpoint.is_file()
+    if begun:
+        record["epochs"] = _as_dicts(saved_history(checkpoint))
+    write_run_record(out, record)
+    torch.manual_seed(options.seed)
+    model = CapsNet(options.recipe.config)
+    if options.compile:
+        model.compile()  # in place: the names of its weights stay as they are
+    before, start = record["seconds"], time.perf_counter()
+
+    def keep(epoch: Epoch) -> None:
+        if not math.isfinite(epoch.loss):
+            raise ValueError(
+                f"the loss was no number any more in epoch {epoch.epoch}: begin again in another "
+                f"folder, with a lower --learning-rate than {options.learning_rate}"
+            )
+        record["epochs"].append(epoch._asdict())
+        record["seconds"] = round(before + time.perf_counter() - start, 1)
+        write_run_record(out, record)
+
+    history = fit(
+        model,
+        piles["train"],
+        piles["validation"],
+        **options.recipe.options,
+        seed=options.seed,
+        device=options.device,
+        checkpoint=checkpoint,
+        resume=begun,
+        on_epoch=keep,
+    )
+    _judge(model, piles["test"], history, record, options)
+    chart = training_curves(
+        history.losses,
+        history.validation_losses,
+        [1 - accuracy for accuracy in history.accuracies],
+        [1 - accuracy for accuracy in history.validation_accuracies],
+        moves={"shift": "shifted", "none": "unmoved"}.get(options.augment, options.augment),
+    )
+    (out / CHART).write_text(chart.svg, encoding="utf-8")
+    write_run_record(out, record)
+
+
+def _judge(
+    model: CapsNet, test: Digits, history: History, record: dict[str, Any], options: Options
+) -> None:
+    """Use the test digits, once, and add what comes of it to the record."""
+    read_as = evaluate(model, test, device=options.device).lengths.argmax(dim=1)
+    record["wrong"] = int((read_as != test.labels).sum())
+    record["error"] = record["wrong"] / record["total"]
+    record["interval"] = list(wilson_interval(record["wrong"], record["total"]))
+
+
+def _as_dicts(history: History) -> list[dict[str, Any]]:
+    """Return epochs as JSON holds them."""
+    return [epoch._asdict() for epoch in history]
