@@ -14,12 +14,22 @@ PACKAGE = Path(capsnet_tutorial.__file__).parent
 PROJECT = Path(__file__).parent.parent
 MODULES = sorted(path.stem for path in PACKAGE.glob("*.py"))
 
-LAYERS = {"squashing", "routing", "margin", "reconstruction", "layers", "config", "capsnet"}
+LAYERS = {
+    "squashing",
+    "routing_gradient",
+    "routing",
+    "margin",
+    "reconstruction",
+    "layers",
+    "config",
+    "capsnet",
+}
 LAYERS |= {"evaluation", "training_state", "training"}
 MAY_IMPORT = {
     "squashing": set(),
     "reference": set(),
-    "routing": {"squashing"},
+    "routing_gradient": {"squashing"},
+    "routing": {"routing_gradient", "squashing"},
     "margin": {"squashing"},
     "reconstruction": {"squashing"},
     "layers": {"routing", "squashing"},
