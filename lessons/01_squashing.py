@@ -188,6 +188,17 @@ print(f"1 / sqrt(3):           {3**-0.5:.4f}")
 assert abs(steepest - 3**-0.5) < 0.005
 
 # %% [markdown]
+# ### Move it yourself
+#
+# On the site, the picture on the right is live: drag the ring, or type 3 and 4, and watch the slope fade as the arrow gets long or short. In Jupyter it stands still and shows where the live one starts.
+
+# %%
+from capsnet_tutorial.widgets import show_widget
+
+start = torch.tensor([[1.6, 1.2]])
+show_widget("squash", plotting.before_and_after(start, squash(start)))
+
+# %% [markdown]
 # ## Pitfalls: four ways to break it
 #
 # So short a function, and so easily broken. The module [`mistakes`](../capsnet_tutorial/mistakes.py) holds four broken ones. The first three share the code on the right. They differ in the epsilon, a tiny number that is meant to keep the division from failing.

@@ -229,6 +229,19 @@ print("per child: ", wrong.sum(dim=1))
 print("per parent:", wrong.sum(dim=0))
 
 # %% [markdown]
+# ### Move it yourself
+#
+# On the site, the picture on the right is live: step through the rounds, drag the guesses, and switch the axis. In Jupyter it stands still: three rounds over the wrong axis, whose rows don't add up to 1.
+
+# %%
+from capsnet_tutorial.widgets import show_widget
+
+wrong = mistakes.routing_over_children(u_hat[None])
+show_widget(
+    "routing", coupling_rounds(torch.stack([r.c_ij[0] for r in wrong]))
+)
+
+# %% [markdown]
 # ### Why nobody notices
 #
 # The paper's network, which [lesson 5](05_capsnet.ipynb) builds, has 1,152 children and ten parents, the **digit capsules**, one for each digit. Our small one for CPUs has 288 children.

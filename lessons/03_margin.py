@@ -329,6 +329,21 @@ share = two.softmax(dim=1)[0, 3].item()
 print(f"softmax of the lengths: {share:.3f} for each of the two")
 
 # %% [markdown]
+# ### Move it yourself
+#
+# On the site, the picture on the right is live: ten lengths, which digits are there, both margins and λ are yours to move. In Jupyter it stands still, and shows both curves for margins of 0.8 and 0.2 and λ = 1.
+
+# %%
+from capsnet_tutorial.widgets import show_widget
+
+other = {"m_plus": 0.8, "m_minus": 0.2, "lambda_": 1}
+moved = [
+    torch.stack([margin_loss(v, target, **other) for v in lone])
+    for target in (there, not_there)
+]
+show_widget("margin", margin_curves(length, *moved))
+
+# %% [markdown]
 # ### Beside cross-entropy
 #
 # Most classifiers take a softmax of their outputs and then the **cross-entropy**: minus the logarithm of the true class's share. Outputs without bounds can bring that share as close to 1 as they like.

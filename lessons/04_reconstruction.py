@@ -357,6 +357,20 @@ ends = slant(pictures[best])
 assert (ends[-1] - ends[0]) * r > 0
 
 # %% [markdown]
+# ### Move it yourself
+#
+# On the site, the picture on the right is live: choose a digit, move all sixteen numbers, and the decoder draws in your browser. It is the one trained above, with weights rounded to 8 bits. In Jupyter the picture stands still, and shows the three rows whose number is closest to the slant.
+
+# %%
+from capsnet_tutorial.widgets import show_widget
+
+closest = fits.abs().topk(3).indices.tolist()
+rows = {f"row {k}": pictures[k, ::2] for k in closest}
+steps = [f"{x:+.2f}".replace("-", "−") for x in offsets[::2].tolist()]
+picture = picture_rows(rows, steps, "An 8, drawn as one number moves")
+show_widget("digit", picture)
+
+# %% [markdown]
 # ## Pitfalls: four ways to waste it
 #
 # ### The mean for the sum

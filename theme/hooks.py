@@ -24,7 +24,9 @@ CELL = re.compile(r"<!-- cell ([\w-]+) -->")
 OUTPUT = re.compile(r'<div data-output="([\w-]+) (\d+)"></div>')
 # Markdown takes a listing that another one follows for a paragraph.
 LONE_LISTING = re.compile(r'<p>((?:<div class="highlight">.*?</pre></div>\s*)+)</p>', re.DOTALL)
-DRAWING = re.compile(r'<img alt="([^"]*)" src="([^":]+\.svg)"[^>]*>')
+DRAWING = re.compile(
+    r'<p><img alt="([^"]*)"(?: data-widget="(\w+)")? src="([^":]+\.svg)"[^>]*></p>'
+)
 LISTING = re.compile(r'<(div|details) class="([^"]*\b(?:highlight|mkdocstrings-source)\b[^"]*)"')
 
 
@@ -40,6 +42,7 @@ def on_files(files, config):
     assets = {f"katex/fonts/{font.name}": font for font in katex_fonts}
     assets |= {f"fonts/{posixpath.basename(f)}": fontsource(f) for f in FONTS}
     assets |= {name: THEME / name for name in ("tutorial.css", "icon.svg")}
+    assets |= {f"widgets/{path.name}": path for path in (THEME / "widgets").iterdir()}
     for name, source in assets.items():
         files.append(File.generated(config, f"assets/{name}", abs_src_path=str(source)))
 
@@ -74,8 +77,8 @@ def on_page_content(html, page, config, files):
         html = html.replace("</h1>", "</h1>\n" + downloads(path), 1)
 
     def drawing(match):
-        source = Path(config.docs_dir, posixpath.dirname(page.url), match[2])
-        return notebooks.show_svg(source.read_text(encoding="utf-8"), match[1])
+        source = Path(config.docs_dir, posixpath.dirname(page.url), match[3])
+        return notebooks.show_svg(source.read_text(encoding="utf-8"), match[1], match[2])
 
     html = DRAWING.sub(drawing, html)
     # Search leads to sections: listings would swamp it.

@@ -84,14 +84,18 @@ def show_output(output: dict, cell: dict, where: str) -> str:
     if not alt:
         raise PluginError(f"{where}: a picture has no alternative text.")
     if kind == "image/svg+xml":
-        return show_svg(data[kind], alt)
+        return show_svg(data[kind], alt, output["metadata"].get(kind, {}).get("widget"))
     source = data[kind].replace("\n", "")
     return f'<img alt="{escape(alt)}" src="data:image/png;base64,{source}">'
 
 
-def show_svg(svg: str, alt: str) -> str:
-    """Return a drawing to put into a page, where it takes the page's colours."""
-    return f'<figure role="img" aria-label="{escape(alt)}">{svg[svg.index("<svg") :]}</figure>'
+def show_svg(svg: str, alt: str, widget: str | None = None) -> str:
+    """Return a drawing to put into a page, where it takes the page's colours.
+
+    A widget is an element around it, whose script puts itself in the drawing's place.
+    """
+    figure = f'<figure role="img" aria-label="{escape(alt)}">{svg[svg.index("<svg") :]}</figure>'
+    return f"<capsnet-{widget}>{figure}</capsnet-{widget}>" if widget else figure
 
 
 def _show_text(text: str) -> str:

@@ -180,7 +180,7 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
     try:
         if asked.command == "write":
             status = _each(find(asked.names, root), write)
-            write_home_picture(root)
+            write_home_pictures(root)
             return status
         if asked.command == "run":
             limit = 6 * 3600 if asked.gpu else 900
@@ -193,13 +193,20 @@ def main(arguments: list[str] | None = None, root: Path = ROOT) -> int:
     return int(bool(said) and asked.command == "check")
 
 
-def write_home_picture(root: Path) -> None:
-    """Draw the home page's picture, docs/assets/capsule.svg."""
-    from capsnet_tutorial.plotting import capsule_picture
+def write_home_pictures(root: Path) -> None:
+    """Draw the home page's pictures, docs/assets/capsule.svg and routing.svg."""
+    import torch
 
+    from capsnet_tutorial.plotting import capsule_picture
+    from capsnet_tutorial.plotting_routing import prediction_arrows
+
+    from_first = [[1.0, 0.2], [0.9, 0.9], [0.1, 0.0]]
+    from_second = [[0.9, 0.3], [-0.9, -0.8], [0.0, 0.1]]
     assets = root / "docs/assets"
     assets.mkdir(parents=True, exist_ok=True)
     replace(assets / "capsule.svg", capsule_picture().svg)
+    guesses = prediction_arrows(torch.tensor([from_first, from_second]))
+    replace(assets / "routing.svg", guesses.svg)
 
 
 if __name__ == "__main__":
