@@ -193,6 +193,25 @@ def test_every_picture_has_an_alternative(pages):
             assert figure["aria-label"].strip(), path
 
 
+def test_widgets_hold_a_picture_for_where_no_script_runs(pages):
+    found = {
+        (path, element.name): element
+        for path, page in pages.items()
+        for element in page.find_all(re.compile("^capsnet-"))
+    }
+    assert set(found) == {
+        ("index.html", "capsnet-routing"),
+        ("lessons/01_squashing.html", "capsnet-squash"),
+        ("lessons/02_routing.html", "capsnet-routing"),
+        ("lessons/03_margin.html", "capsnet-margin"),
+        ("lessons/04_reconstruction.html", "capsnet-digit"),
+    }
+    for element in found.values():
+        assert element.find("figure", role="img").svg
+        # A browser closes a paragraph before a figure, and the widget with it.
+        assert not element.find_parent("p")
+
+
 def test_search_leads_to_sections(site, pages):
     entries = json.loads((site / "search/search_index.json").read_text(encoding="utf-8"))["docs"]
     for entry in entries:
