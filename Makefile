@@ -25,8 +25,8 @@ site: .venv/docs $(NODE_MODULES)  ## build the site into site/, strictly (SITE_U
 test: .venv/tests $(NODE_MODULES)  ## install all that the tests need and run pytest (ARGS= is passed on)
 	$(BIN)/python -m pytest $(ARGS)
 
-lessons: .venv/lessons  ## execute the lessons and write their notebook twins
-	$(BIN)/python tools/lessons.py write
+lessons: .venv/lessons  ## execute the lessons and write their notebook twins (NAMES=07 does one)
+	$(BIN)/python tools/lessons.py write $(NAMES)
 
 check: .venv/lessons  ## run every lesson from clean and compare the twins, changing nothing
 	$(BIN)/python tools/lessons.py check

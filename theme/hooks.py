@@ -30,6 +30,15 @@ DRAWING = re.compile(
 LISTING = re.compile(r'<(div|details) class="([^"]*\b(?:highlight|mkdocstrings-source)\b[^"]*)"')
 
 
+def on_config(config):
+    """Put every lesson into the navigation, in the order of their numbers."""
+    root = Path(config.config_file_path).parent
+    for entry in config.nav:
+        if "Lessons" in entry:
+            found = sorted((root / entry["Lessons"]).glob("*.ipynb"))
+            entry["Lessons"] = [path.relative_to(root).as_posix() for path in found]
+
+
 def on_files(files, config):
     """Check the lessons and add the site's styles and fonts."""
     formulas.find_node()
