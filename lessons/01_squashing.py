@@ -190,7 +190,7 @@ assert abs(steepest - 3**-0.5) < 0.005
 # %% [markdown]
 # ### Move it yourself
 #
-# On the site, the picture on the right is live: drag the ring, or type 3 and 4, and watch the slope fade as the arrow gets long or short. In Jupyter it stands still and shows where the live one starts.
+# On the site, the picture that this cell draws is live: drag the ring, or type 3 and 4, and watch the slope fade as the arrow gets long or short. In Jupyter it stands still and shows where the live one starts.
 
 # %%
 from capsnet_tutorial.widgets import show_widget

@@ -231,7 +231,7 @@ print("per parent:", wrong.sum(dim=0))
 # %% [markdown]
 # ### Move it yourself
 #
-# On the site, the picture on the right is live: step through the rounds, drag the guesses, and switch the axis. In Jupyter it stands still: three rounds over the wrong axis, whose rows don't add up to 1.
+# On the site, the picture that this cell draws is live: step through the rounds, drag the guesses, and switch the axis. In Jupyter it stands still and shows three rounds over the wrong axis. Their columns add up to 1 each, and their rows don't.
 
 # %%
 from capsnet_tutorial.widgets import show_widget

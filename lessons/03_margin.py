@@ -331,7 +331,7 @@ print(f"softmax of the lengths: {share:.3f} for each of the two")
 # %% [markdown]
 # ### Move it yourself
 #
-# On the site, the picture on the right is live: ten lengths, which digits are there, both margins and λ are yours to move. In Jupyter it stands still, and shows both curves for margins of 0.8 and 0.2 and λ = 1.
+# On the site, the picture that this cell draws is live: ten lengths, which digits are there, both margins and λ are yours to move. In Jupyter it stands still and shows both curves for margins of 0.8 and 0.2 and λ = 1.
 
 # %%
 from capsnet_tutorial.widgets import show_widget

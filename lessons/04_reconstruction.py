@@ -359,7 +359,7 @@ assert (ends[-1] - ends[0]) * r > 0
 # %% [markdown]
 # ### Move it yourself
 #
-# On the site, the picture on the right is live: choose a digit, move all sixteen numbers, and the decoder draws in your browser. It is the one trained above, with weights rounded to 8 bits. In Jupyter the picture stands still, and shows the three rows whose number is closest to the slant.
+# On the site, the picture that this cell draws is live: choose a digit, move all sixteen numbers, and a decoder draws in your browser. It was trained as above, and its weights are rounded to 8 bits. In Jupyter the picture stands still and shows the three rows whose number goes closest with the slant.
 
 # %%
 from capsnet_tutorial.widgets import show_widget

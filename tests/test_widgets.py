@@ -175,7 +175,7 @@ def test_any_decoder_draws_in_node_as_in_pytorch(call, tmp_path):
 
 @starts_node
 def test_the_sites_decoder_draws_as_pytorch_did_with_all_digits_of_its_weights(call):
-    record = read_record("decoder")
+    record = read_record("decoder_pixels")
     labels = torch.tensor(record["labels"])
     [read] = call(["digit", "readDecoder", [{"bytes": str(tool.FILE)}]])
     _, (images, truth) = sample_digits()

@@ -1,7 +1,7 @@
 """Write the file that the site's `<capsnet-digit>` loads: the decoder that lesson 4 trains.
 
     python tools/widgets.py decoder    train as lesson 4 does, which takes a minute, and write
-                                       theme/widgets/decoder.bin and results/decoder.json
+                                       theme/widgets/decoder.bin and results/decoder_pixels.json
 
 The record holds what PyTorch draws with the full weights, against which a test holds the file.
 The file, little-endian, with its parts one after the other:
@@ -91,7 +91,7 @@ def decoder() -> None:
         pixels = [bytes(image.flatten().tolist()).hex() for image in drawn]
         rows.append({"offsets": offsets.tolist(), "pixels": pixels})
     write_record(
-        "decoder",
+        "decoder_pixels",
         "python tools/widgets.py decoder",
         seed=0,
         data="sample digits: 4,000 to train; drawn: the first of each class held out, read rightly",
