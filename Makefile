@@ -10,7 +10,7 @@ LOCKED := pyproject.toml constraints.txt
 NODE_MODULES := theme/node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
-.PHONY: help serve site test lessons check lab lint pins clean
+.PHONY: help serve site test lessons check lab bench lint pins clean
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,6 +35,9 @@ check: .venv/lessons  ## run every lesson from clean and compare the twins, chan
 lab: .venv/lessons  ## open JupyterLab on a copy of the lessons, in playground/
 	$(BIN)/python tools/lessons.py copy playground
 	$(BIN)/jupyter lab --ServerApp.root_dir=. --LabApp.default_url=/lab/tree/playground
+
+bench: .venv/lessons  ## time a training step of the paper's model (ARGS="--help" lists options)
+	$(BIN)/python benchmarks/step.py $(ARGS)
 
 lint: .venv/dev  ## check style and formatting
 	$(BIN)/ruff check .
