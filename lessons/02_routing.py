@@ -186,12 +186,8 @@ print("the same parents both times")
 
 # %%
 angle = torch.tensor(0.7)
-turn = torch.tensor(
-    [
-        [angle.cos(), -angle.sin()],
-        [angle.sin(), angle.cos()],
-    ]
-)
+c, s = angle.cos(), angle.sin()
+turn = torch.tensor([[c, -s], [s, c]])
 turned, turned_trace = dynamic_routing(
     u_hat[None] @ turn.T, return_trace=True
 )
