@@ -59,7 +59,9 @@ class CapsNet(nn.Module):
         )
 
     def forward(
-        self, images: Shaped[Tensor, "..."], labels: Shaped[Tensor, "..."] | None = None
+        self,
+        images: Shaped[Tensor, "..."],
+        labels: Shaped[Tensor, "..."] | None = None,
     ) -> CapsNetOutput:
         """Classify and redraw a batch of images.
 
@@ -78,14 +80,16 @@ class CapsNet(nn.Module):
         expected = self.config.image_shape
         if images.ndim != 4 or tuple(images.shape[1:]) != expected:
             raise ValueError(
-                f"this network takes images of shape (batch, {', '.join(map(str, expected))}), "
-                f"got {tuple(images.shape)}"
+                f"this network takes images of shape (batch, "
+                f"{', '.join(map(str, expected))}), got {tuple(images.shape)}"
             )
         if not images.is_floating_point():
             raise TypeError(
                 f"images must be floating point in [0, 1], got {images.dtype}: use / 255"
             )
+        # Capsules: convolution, primary capsules, then routing to one capsule a class.
         capsules = self.digit(self.primary(self.conv(images).relu()))
+        # Drawing: from one capsule, the label's in training.
         drawn = self.decode(capsules, labels) if self.decoder else None
         return CapsNetOutput(capsules, lengths(capsules), drawn)
 
@@ -121,7 +125,9 @@ class CapsNetLoss(NamedTuple):
 
 
 def capsnet_loss(
-    output: CapsNetOutput, images: Float[Tensor, "b c h w"], targets: Shaped[Tensor, "..."]
+    output: CapsNetOutput,
+    images: Float[Tensor, "b c h w"],
+    targets: Shaped[Tensor, "..."],
 ) -> CapsNetLoss:
     r"""Add the weighted reconstruction loss to the margin loss (Section 4.1).
 
@@ -153,5 +159,7 @@ def capsnet_loss(
     margin = margin_loss(output.capsules, targets)
     if output.reconstruction is None:
         return CapsNetLoss(margin, margin, torch.zeros_like(margin))
+    # Weight: 784 squared errors would drown the margin loss.
     reconstruction = reconstruction_loss(output.reconstruction, images)
-    return CapsNetLoss(margin + RECONSTRUCTION_WEIGHT * reconstruction, margin, reconstruction)
+    total = margin + RECONSTRUCTION_WEIGHT * reconstruction
+    return CapsNetLoss(total, margin, reconstruction)

@@ -37,7 +37,7 @@ class PrimaryCaps(nn.Module):
     def __init__(self, in_channels: int, types: int, dim: int):
         super().__init__()
         self.types = types
-        self.conv = nn.Conv2d(in_channels, types * dim, KERNEL_SIZE, stride=PRIMARY_STRIDE)
+        self.conv = nn.Conv2d(in_channels, types * dim, KERNEL_SIZE, PRIMARY_STRIDE)
 
     def group(self, channels: Float[Tensor, "b c y x"]) -> Float[Tensor, "b i n"]:
         """Read channels `[b, t·n, y, x]` as capsules `[b, i, n]`, i = (type, row, column)."""
@@ -101,11 +101,14 @@ class DigitCaps(nn.Module):
             )
         self.num_iterations = num_iterations
         self.stop_gradient = stop_gradient
+        # Spread: it falls with the root of the number of children, whose votes add up.
         std = self.WEIGHT_GAIN * num_above / math.sqrt(num_below * dim_above)
-        self.weight = nn.Parameter(std * torch.randn(num_below, num_above, dim_above, dim_below))
+        shape = (num_below, num_above, dim_above, dim_below)
+        self.weight = nn.Parameter(std * torch.randn(shape))
 
     def predict(self, u: Float[Tensor, "b i n"]) -> Float[Tensor, "b i j m"]:
         """Compute the prediction vectors û (Equation 2), for `u` `[b, i, n]`."""
+        # Axis `n` is missing behind the arrow: it is summed over.
         return torch.einsum("ijmn,bin->bijm", self.weight, u)
 
     def forward(self, u: Float[Tensor, "b i n"]) -> Float[Tensor, "b j m"]:

@@ -17,8 +17,10 @@ def margin_loss(
     r"""Sum the margin loss over the classes and average it over the batch (Equation 4).
 
     $$
-    L_k = T_k \max(0,\, m^+ - \lVert v_k \rVert)^2
-        + \lambda\, (1 - T_k) \max(0,\, \lVert v_k \rVert - m^-)^2
+    \begin{aligned}
+    L_k = {} & T_k \max(0,\, m^+ - \lVert v_k \rVert)^2 \\
+    & {} + \lambda\, (1 - T_k) \max(0,\, \lVert v_k \rVert - m^-)^2
+    \end{aligned}
     $$
 
     Args:
@@ -49,11 +51,14 @@ def margin_loss(
             "v_j must have the axes [batch, class, component] and hold "
             f"at least one image, got shape {tuple(v_j.shape)}"
         )
+    # Lengths: capsules `[b, k, m]` become lengths `[b, k]`, and targets become $T_k$.
     length = lengths(at_least_float32(v_j))
     present = class_presence(targets, *length.shape).to(length)
+    # Margins: `clamp(min=0)` is the max of the formula.
     too_short = (m_plus - length).clamp(min=0) ** 2
     too_long = (length - m_minus).clamp(min=0) ** 2
     loss_k = present * too_short + lambda_ * (1 - present) * too_long
+    # Sum: over the classes; the mean is over the images.
     return loss_k.sum(dim=1).mean()
 
 

@@ -28,6 +28,7 @@ def paper_squash(
     >>> paper_squash(torch.tensor([3.0, 4.0]))  # 25/26 of (0.6, 0.8)
     tensor([0.5769, 0.7692])
     """
+    # Epsilon: inside of the root, outside, or none.
     squared = (s**2).sum(dim=-1, keepdim=True)
     norm = torch.sqrt(squared + inside) + outside
     return squared / (1 + squared) * s / norm
@@ -175,7 +176,10 @@ def fit_by_test_loss(model: CapsNet, train: Digits, test: Digits, epochs: int) -
     return rates
 
 
-def primary_by_view(channels: Float[Tensor, "b c y x"], dim: int = 8) -> Float[Tensor, "b i n"]:
+def primary_by_view(
+    channels: Float[Tensor, "b c y x"],
+    dim: int = 8,
+) -> Float[Tensor, "b i n"]:
     """Read a convolution's output as capsules in the order in which its numbers lie in memory.
 
     The fault: memory holds one channel after the other, so a capsule is `dim` neighbouring pixels

@@ -45,6 +45,7 @@ def mask_capsules(
             f"v_j must have the axes [batch, class, component], got {tuple(v_j.shape)}"
         )
     batch_size, num_classes, _ = v_j.shape
+    # Choice: the label's capsule, or else the longest.
     if labels is None:
         labels = lengths(v_j).argmax(dim=1)
     elif labels.shape != (batch_size,) or labels.is_floating_point() or labels.dtype == torch.bool:
@@ -54,6 +55,7 @@ def mask_capsules(
         )
     elif labels.device.type == "cpu" and ((labels < 0) | (labels >= num_classes)).any():
         raise ValueError(f"labels must lie between 0 and {num_classes - 1}, got {labels.tolist()}")
+    # Mask: true at one class an image; the others become zero.
     kept = labels.unsqueeze(1) == torch.arange(num_classes, device=v_j.device)
     return v_j.masked_fill(~kept.unsqueeze(2), 0)
 
@@ -76,9 +78,15 @@ class Decoder(nn.Module):
     torch.Size([2, 1, 28, 28])
     """
 
-    def __init__(self, num_classes: int, digit_dim: int, image_shape: tuple[int, int, int]):
+    def __init__(
+        self,
+        num_classes: int,
+        digit_dim: int,
+        image_shape: tuple[int, int, int],
+    ):
         super().__init__()
         first, second = HIDDEN_UNITS
+        # Layers: all capsules end to end, two hidden layers, and a pixel each between 0 and 1.
         self.layers = nn.Sequential(
             nn.Flatten(),
             nn.Linear(num_classes * digit_dim, first),
@@ -134,5 +142,6 @@ def reconstruction_loss(
             f"images must lie between 0 and 1, got {images.min():.3g} to {images.max():.3g}: "
             "divide bytes by 255, and don't normalise to mean 0"
         )
+    # Sum: over the pixels; the mean is over the images.
     error = at_least_float32(reconstruction) - at_least_float32(images)
     return error.square().flatten(1).sum(dim=1).mean()

@@ -21,9 +21,11 @@ def squash(s: list[float]) -> list[float]:
     >>> squash([3.0, 4.0])  # 25/26 of (0.6, 0.8)
     [0.5769230769230769, 0.7692307692307693]
     """
+    # Length: the root of the sum of squares. Nothing is divided by a length of 0.
     norm = sqrt(sum(x**2 for x in s))
     if norm == 0:
         return [0.0 for _ in s]
+    # Equation 1: the new length, times the direction.
     return [norm**2 / (1 + norm**2) * x / norm for x in s]
 
 
@@ -61,18 +63,24 @@ def dynamic_routing(
     """
     children, parents = range(len(u_hat)), range(len(u_hat[0]))
     components = range(len(u_hat[0][0]))
+    # Logits: one for each pair; they start at zero.
     b = [[0.0 for _ in parents] for _ in children]
     couplings = []
     for _ in range(num_iterations):
+        # Coupling: a child shares itself out among the parents (Equation 3).
         c = [softmax(b[i]) for i in children]
+        couplings.append(c)
+        # Output: the coupled sum over the children (Equation 2), squashed (Equation 1).
         v = []
         for j in parents:
-            s_j = [sum(c[i][j] * u_hat[i][j][m] for i in children) for m in components]
+            s_j = [0.0 for _ in components]
+            for m in components:
+                s_j[m] = sum(c[i][j] * u_hat[i][j][m] for i in children)
             v.append(squash(s_j))
+        # Agreement: the dot product of guess and parent is added to the logit.
         for i in children:
             for j in parents:
                 b[i][j] += sum(v[j][m] * u_hat[i][j][m] for m in components)
-        couplings.append(c)
     return v, couplings
 
 
@@ -115,13 +123,18 @@ def margin_loss(
     """
     total = 0.0
     for v_k, t_k in zip(v, present, strict=True):
+        # Margins: beyond them there is nothing to pay.
         too_short = max(0.0, m_plus - length(v_k)) ** 2
         too_long = max(0.0, length(v_k) - m_minus) ** 2
+        # Choice: `t_k` is 1 or 0 and picks one of the two.
         total += t_k * too_short + lambda_ * (1 - t_k) * too_long
     return total
 
 
-def mask_capsules(v: list[list[float]], label: int | None = None) -> list[list[float]]:
+def mask_capsules(
+    v: list[list[float]],
+    label: int | None = None,
+) -> list[list[float]]:
     """Keep one image's capsule `label`, or its longest one, and zero the others (Section 4.1).
 
     Args:
@@ -137,7 +150,8 @@ def mask_capsules(v: list[list[float]], label: int | None = None) -> list[list[f
     """
     if label is None:
         label = max(range(len(v)), key=lambda k: length(v[k]))
-    return [v_k if k == label else [0.0 for _ in v_k] for k, v_k in enumerate(v)]
+    zeros = [0.0 for _ in v[0]]
+    return [v_k if k == label else zeros for k, v_k in enumerate(v)]
 
 
 def reconstruction_loss(reconstruction: list[float], image: list[float]) -> float:

@@ -31,10 +31,12 @@ def dynamic_routing(
     Starting from $b_{ij} = 0$ for every image, each iteration computes
 
     $$
-    c_{ij} = \frac{\exp b_{ij}}{\sum_k \exp b_{ik}}, \qquad
-    s_j = \sum_i c_{ij}\, \hat{u}_{j|i}, \qquad
-    v_j = \operatorname{squash}(s_j), \qquad
-    b_{ij} \leftarrow b_{ij} + v_j \cdot \hat{u}_{j|i}
+    \begin{aligned}
+    c_{ij} & = \exp b_{ij} \,/\, \textstyle\sum_k \exp b_{ik} \\
+    s_j & = \textstyle\sum_i c_{ij}\, \hat{u}_{j|i} \\
+    v_j & = \operatorname{squash}(s_j) \\
+    b_{ij} & \leftarrow b_{ij} + v_j \cdot \hat{u}_{j|i}
+    \end{aligned}
     $$
 
     The softmax runs over the parents, so each child's couplings add up to 1.
@@ -72,7 +74,7 @@ def dynamic_routing(
         )
     if num_iterations < 1:
         raise ValueError(f"num_iterations must be at least 1, got {num_iterations}")
-    # Autocast would take the sums back to half precision.
+    # Precision: autocast would take the sums back to half types.
     with torch.autocast(u_hat.device.type, enabled=False):
         if u_hat.requires_grad and num_iterations > 1 and not (stop_gradient or return_trace):
             # The same numbers as below, with the same gradient in fewer passes over memory.
@@ -85,22 +87,27 @@ def dynamic_routing(
     return v_j, RoutingTrace(*(torch.stack(steps) for steps in zip(*trace, strict=True)))
 
 
-def _route(u_hat: Tensor, num_iterations: int, stop_gradient: bool) -> list[RoutingTrace]:
+def _route(
+    u_hat: Tensor,
+    num_iterations: int,
+    stop_gradient: bool,
+) -> list[RoutingTrace]:
     """Run Procedure 1 and return one `RoutingTrace`, without axis `r`, an iteration."""
-    # Every image has logits of its own; they start at zero.
+    # Logits: every image has its own, and they start at zero.
     b_ij = u_hat.new_zeros(u_hat.shape[:3])
     trace = []
     for iteration in range(1, num_iterations + 1):
+        # Gradient: with `stop_gradient`, it flows through the last iteration alone.
         last = iteration == num_iterations
         u = u_hat.detach() if stop_gradient and not last else u_hat
-        # Equation 3: a child shares itself out among parents j.
+        # Coupling: a child shares itself out among the parents, axis 2 (Equation 3).
         c_ij = b_ij.softmax(dim=2)
-        # Equation 2: the coupled sum over the children i.
+        # Total input: the coupled sum over the children i (Equation 2).
         s_j = torch.einsum("bij,bijm->bjm", c_ij, u)
-        # Equation 1.
+        # Output: the same direction, and a length below 1 (Equation 1).
         v_j = squash(s_j)
         trace.append(RoutingTrace(b_ij, c_ij, s_j, v_j))
-        # Agreement: does the guess point along the parent?
+        # Agreement: how far does the guess point along the parent?
         if not last:
             b_ij = b_ij + torch.einsum("bjm,bijm->bij", v_j, u)
     return trace

@@ -56,7 +56,10 @@ def lengths(v: Shaped[Tensor, "..."], dim: int = -1) -> Float[Tensor, "..."]:
     return torch.linalg.vector_norm(at_least_float32(v), dim=dim).to(v.dtype)
 
 
-def squash(s: Shaped[Tensor, "*shape"], dim: int = -1) -> Float[Tensor, "*shape"]:
+def squash(
+    s: Shaped[Tensor, "*shape"],
+    dim: int = -1,
+) -> Float[Tensor, "*shape"]:
     r"""Shrink each vector to a length below 1 and keep its direction (Equation 1).
 
     $$
@@ -88,6 +91,9 @@ def squash(s: Shaped[Tensor, "*shape"], dim: int = -1) -> Float[Tensor, "*shape"
     >>> torch.allclose(v.norm(), torch.tensor(25 / 26))
     True
     """
+    # Precision: a half type's squares would overflow.
     wide = at_least_float32(s)
+    # Length: an axis of size 1 stays, so that each length meets its own vector.
     norm = torch.linalg.vector_norm(wide, dim=dim, keepdim=True)
+    # Shrink: the denominator is at least 1, so there is nothing to protect.
     return (wide * (norm / (1 + norm**2))).to(s.dtype)

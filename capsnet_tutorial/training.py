@@ -129,7 +129,7 @@ def train_epoch(state: TrainingState, dealt: Iterable[Digits], bar: tqdm) -> lis
     totals, count = torch.zeros(4, device=state.generator.device), 0
     for batch in dealt:
         means = training_step(model, state.optimizer, *batch, state.plan.mixed_precision)
-        # A batch counts by its size. The sums stay on the device.
+        # Weighing: a batch counts by its size. The sums stay on the device.
         totals += len(batch.labels) * means
         count += len(batch.labels)
         state.scheduler.step()
@@ -153,6 +153,7 @@ def batches(
     [2, 2, 1]
     """
     count, device = len(train.labels), generator.device
+    # Order: a new one each time; the last batch takes what is left.
     order = torch.randperm(count, generator=generator, device=device)
     for batch in order.split(batch_size):
         images = AUGMENTATIONS[augment](train.images[batch], generator=generator)
@@ -179,9 +180,12 @@ def training_step(
         Means over the batch, from before the step and on its device: total loss, margin loss,
         reconstruction loss, and the share classified correctly.
     """
+    # Forward: the labels choose which capsule is drawn.
     output, loss = predict_and_score(model, images, labels, mixed_precision)
+    # Backward: how does the loss change with each weight? Then move the weights a little.
     optimizer.zero_grad(set_to_none=True)
     loss.total.backward()
     optimizer.step()
+    # Nothing is read here: the numbers stay on the GPU.
     correct = (output.lengths.argmax(dim=1) == labels).float().mean()
     return torch.stack([*loss, correct]).detach()

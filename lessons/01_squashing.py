@@ -117,17 +117,17 @@ zero * (zero.norm() / (1 + zero.norm() ** 2))
 
 # %%
 from capsnet_tutorial import reference
-from capsnet_tutorial.listings import show_code
+from capsnet_tutorial.annotations import annotate
 
-show_code(reference.squash)
+annotate(reference.squash)
 
 # %% [markdown]
-# The module [`squashing`](../capsnet_tutorial/squashing.py) does it for many vectors at once. This is its code without types and docstring.
+# The module [`squashing`](../capsnet_tutorial/squashing.py) does it for many vectors at once, in three lines. On the left are the notes that stand in the file, beside the lines that they speak of.
 #
-# `wide` is the input in float32, if it came in a narrower type. `norm` holds every vector's length. `keepdim` leaves an axis of size 1 in place of the summed one, so that each length meets its own vector in the product.
+# `wide` is the input in float32, if it came in a narrower type. `norm` holds every vector's length. `keepdim` leaves an axis of size 1 in place of the summed one.
 
 # %%
-show_code(squash)
+annotate(squash)
 
 # %% [markdown]
 # Do the two agree? This cell squashes a thousand random vectors of 16 numbers, from very short to very long, in both ways. If one result differed, `assert` would stop the lesson, and this page would not be built.
@@ -201,7 +201,7 @@ show_widget("squash", plotting.before_and_after(start, squash(start)))
 # %% [markdown]
 # ## Pitfalls: four ways to break it
 #
-# So short a function, and so easily broken. The module [`mistakes`](../capsnet_tutorial/mistakes.py) holds four broken ones. The first three share the code on the right. They differ in the epsilon, a tiny number that is meant to keep the division from failing.
+# So short a function, and so easily broken. The module [`mistakes`](../capsnet_tutorial/mistakes.py) holds four broken ones. The first three share the code below. They differ in the epsilon, a tiny number that is meant to keep the division from failing.
 #
 # - *literal*: Equation 1 as it is printed, no epsilon
 # - *inside*: 1e-7 added under the root
@@ -220,7 +220,7 @@ variants = {
     "narrow": mistakes.squash_narrow,
     "ours": squash,
 }
-show_code(mistakes.paper_squash)
+annotate(mistakes.paper_squash)
 
 # %% [markdown]
 # ### A vector of zeros

@@ -123,9 +123,9 @@ a_ij
 
 # %%
 from capsnet_tutorial import reference
-from capsnet_tutorial.listings import show_code
+from capsnet_tutorial.annotations import annotate
 
-show_code(reference.dynamic_routing)
+annotate(reference.dynamic_routing)
 
 # %% [markdown]
 # And here is the function that the network uses. A sum over an index became an `einsum`: the letters before the arrow name the axes that go in, and a letter that is missing after it is summed over. So `bij,bijm->bjm` multiplies each guess by its coupling and sums over the children `i`. (As an axis, `b` counts images. It has nothing to do with the logits `b_ij`.)
@@ -135,7 +135,7 @@ show_code(reference.dynamic_routing)
 # %%
 from capsnet_tutorial import routing
 
-show_code(routing._route)
+annotate(routing._route)
 
 # %% [markdown]
 # Both compute the same. This cell would fail if they did not.

@@ -132,9 +132,9 @@ print(f"class 1 there: {total:.3f}")
 
 # %%
 from capsnet_tutorial import reference
-from capsnet_tutorial.listings import show_code
+from capsnet_tutorial.annotations import annotate
 
-show_code(reference.margin_loss)
+annotate(reference.margin_loss)
 
 # %% [markdown]
 # The module [`margin`](../capsnet_tutorial/margin.py) does it for a batch. `lengths` turns capsules `[b, k, m]` into lengths `[b, k]`. `clamp(min=0)` is the max of the formula. The classes, axis 1, are summed, and then the images are averaged.
@@ -142,7 +142,7 @@ show_code(reference.margin_loss)
 # The targets may be class numbers, one for each image. `class_presence` turns them into ones and zeros.
 
 # %%
-show_code(margin_loss)
+annotate(margin_loss)
 
 # %% [markdown]
 # Do both agree? A hundred images, random capsules, and for each class a coin that says whether it is there.

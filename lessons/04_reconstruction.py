@@ -170,22 +170,30 @@ for name, net in (("untrained", untrained), ("trained", model)):
 # ## Code: loops, then all at once
 #
 # The plain version in [`reference`](../capsnet_tutorial/reference.py) masks one image with a loop over its capsules. Without a label it looks for the longest one.
-#
+
+# %%
+from capsnet_tutorial.annotations import annotate
+
+annotate(reference.mask_capsules)
+
+# %% [markdown]
 # The module [`reconstruction`](../capsnet_tutorial/reconstruction.py) does it for a batch. Most of it refuses what doesn't fit: a floating-point label, a class that isn't there. The last two lines do the work. For each image, `kept` is true at exactly one class.
 
 # %%
-from capsnet_tutorial.listings import show_code
+annotate(mask_capsules)
 
-show_code(reference.mask_capsules)
-print()
-show_code(mask_capsules)
+# %% [markdown]
+# The loss takes its sum over the pixels, and refuses targets that no drawing can reach.
+
+# %%
+from capsnet_tutorial import reconstruction_loss
+
+annotate(reconstruction_loss)
 
 # %% [markdown]
 # Do both agree, by label and by prediction? And do the two losses? As in every lesson, `assert` would stop the page if they didn't.
 
 # %%
-from capsnet_tutorial import reconstruction_loss
-
 some = capsules[:50]
 for chosen in (labels[:50], None):
     each = [None] * 50 if chosen is None else chosen.tolist()
@@ -207,8 +215,10 @@ print(f"both agree: {loss:.2f} on average over 50 images")
 # %%
 from capsnet_tutorial import Decoder
 
+annotate(Decoder)
+
+# %%
 decoder = Decoder(num_classes=10, digit_dim=16, image_shape=(1, 28, 28))
-print(decoder.layers)
 count = sum(p.numel() for p in decoder.parameters())
 assert count == 1_411_344
 print(f"{count:,} parameters")

@@ -58,9 +58,9 @@ print(lengths(v)[0].detach())
 # Here is the network's own `forward`. The first half refuses images that it can't read. The work is in the last three lines: `primary` ends in a squash (lesson 1), `digit` routes (lesson 2), and `decode` masks and draws (lesson 4). The margin loss (lesson 3) comes after it.
 
 # %%
-from capsnet_tutorial.listings import show_code
+from capsnet_tutorial.annotations import annotate
 
-show_code(CapsNet.forward)
+annotate(CapsNet.forward)
 
 # %% [markdown]
 # ### Every tensor's shape
@@ -124,8 +124,7 @@ assert shapes["primary.conv"][2:] == (len(places), len(places))
 # %%
 from capsnet_tutorial import PrimaryCaps
 
-show_code(PrimaryCaps.group)
-show_code(PrimaryCaps.forward)
+annotate(PrimaryCaps)
 
 # %% [markdown]
 # ### Numbers that tell where they are from
@@ -154,7 +153,9 @@ print(*capsule.tolist())
 # %%
 from capsnet_tutorial import mistakes
 
-show_code(mistakes.primary_by_view)
+annotate(mistakes.primary_by_view)
+
+# %%
 by_view = mistakes.primary_by_view(numbers[None].float())[0].int()
 assert by_view.shape == by_place.shape
 print("by place:", *[f"{x:03}" for x in by_place[0].tolist()])
@@ -215,13 +216,14 @@ print(record["data"])
 # | $W_{ij}$ | matrices | `i j m n` | 1152, 10, 16, 8 |
 # | $\hat{u}_{j\vert i}$ | guesses | `b i j m` | batch, 1152, 10, 16 |
 #
-# The `einsum` reads: multiply where the letters match, and sum over `n`, the letter that is missing after the arrow.
+# The `einsum` reads: multiply where the letters match, and sum over `n`, the letter that is missing after the arrow. The layer's `forward` hands the guesses to routing. How large the numbers in $W$ start, the last part of the note, is taken up [further down](#How-large-W-starts).
 
 # %%
 from capsnet_tutorial import DigitCaps
 
-show_code(DigitCaps.predict)
-show_code(DigitCaps.forward)
+annotate(DigitCaps)
+
+# %%
 u_hat = model.digit.predict(u)
 by_hand = model.digit.weight[700, 4] @ u[0, 700]
 assert torch.allclose(u_hat[0, 700, 4], by_hand, atol=1e-6)
@@ -495,7 +497,7 @@ assert abs(loss.total.item() - (0.81 + 0.0005 * 196)) < 0.01
 # The loss has two terms (the paper's Sections 3 and 4.1). The [margin loss](03_margin.ipynb) wants the right capsule long and the others short. The [reconstruction loss](04_reconstruction.ipynb) is the sum of the squared errors of all pixels, and counts only 0.0005 of its size. The labels go into the network too: they choose which capsule draws.
 
 # %%
-show_code(capsnet_loss)
+annotate(capsnet_loss)
 
 # %%
 torch.manual_seed(0)

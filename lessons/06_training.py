@@ -93,9 +93,9 @@ digit_grid(pictures, captions, 5, "A digit, shifted", framed=True)
 
 # %%
 from capsnet_tutorial import training
-from capsnet_tutorial.listings import show_code
+from capsnet_tutorial.annotations import annotate
 
-show_code(training.training_step)
+annotate(training.training_step)
 
 # %% [markdown]
 # ### One epoch
@@ -103,12 +103,12 @@ show_code(training.training_step)
 # An **epoch** is one pass over all digits to learn from. `batches` deals them out in a new random order, each image with a move of its own. With 1,000 digits and batches of 300, the last batch has 100.
 
 # %%
-show_code(training.batches)
+annotate(training.batches)
 
+# %%
 some = training.Digits(train.images[:1000], train.labels[:1000])
 generator = torch.Generator().manual_seed(0)
 dealt = training.batches(some, 300, generator)
-print()
 print("sizes:", [len(labels) for _, labels in dealt])
 
 # %% [markdown]
@@ -119,7 +119,7 @@ print("sizes:", [len(labels) for _, labels in dealt])
 # The sums of an epoch stay on the GPU until it ends. To read a number from a GPU means to wait until the GPU has caught up, so nothing is read at a step.
 
 # %%
-show_code(training.train_epoch)
+annotate(training.train_epoch)
 
 # %% [markdown]
 # ### Large steps first, small ones last
@@ -404,7 +404,7 @@ def train_with(test_labels, by_test_loss):
 
 
 # %%
-show_code(mistakes.fit_by_test_loss)
+annotate(mistakes.fit_by_test_loss)
 
 
 # %% [markdown]

@@ -48,6 +48,8 @@ MAY_IMPORT = {
     },
     "intervals": set(),
     "recipes": {"config", "data", "devices", "history", "intervals", "records"},
+    "source_rows": set(),
+    "annotations": {"source_rows"},
 }
 
 
@@ -91,6 +93,10 @@ def test_a_module_names_other_modules_of_the_package_only(module):
 def test_squashing_needs_torch_and_the_oracle_needs_nothing():
     assert outsiders("squashing") == {"torch", "jaxtyping"}
     assert outsiders("reference") == set()
+
+
+def test_the_site_reads_rows_without_any_package():
+    assert outsiders("source_rows") == outsiders("annotations") == set()
 
 
 def test_training_stands_on_the_network_and_the_data():

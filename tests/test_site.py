@@ -1,16 +1,17 @@
 """The built site: what a reader gets, and what must stop a build."""
 
-import importlib.util
 import json
 import os
 import re
 import shutil
 import subprocess
 import sys
+import textwrap
 from collections import Counter
 from pathlib import Path
 from urllib.parse import unquote, urljoin, urlsplit
 
+import notebooks
 import pytest
 from bs4 import BeautifulSoup
 from mkdocs.exceptions import PluginError
@@ -24,8 +25,10 @@ TEX = re.compile(r"\\[a-zA-Z]+|\\[()\[\]]|\$\$|\$[^$\n]+\$")
 each_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
 
 
-def build(root: Path, target: Path, address: str = ADDRESSES[0]) -> subprocess.CompletedProcess:
-    environment = os.environ | {"SITE_URL": address, "NO_MKDOCS_2_WARNING": "1"}
+def build(
+    root: Path, target: Path, address: str = ADDRESSES[0], **variables: str
+) -> subprocess.CompletedProcess:
+    environment = os.environ | {"SITE_URL": address, "NO_MKDOCS_2_WARNING": "1"} | variables
     # Not --quiet: it hides warnings from --strict too.
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-d", str(target)]
     return subprocess.run(
@@ -74,11 +77,16 @@ def test_lesson_page_holds_every_output_of_its_notebook(site, lesson):
     page = parse(site / "lessons" / f"{lesson.stem}.html")
     cells = json.loads(lesson.read_text(encoding="utf-8"))["cells"]
     outputs = [output for cell in cells for output in cell.get("outputs", [])]
-    shown = page.select(".lesson-output")
+    shown = page.select(".lesson-output, .annotated")
     assert len(shown) == len(outputs) > 0
     for output, element in zip(outputs, shown, strict=True):
         kinds = output.get("data", {})
-        if "image/svg+xml" in kinds:
+        if "annotated" in element["class"]:
+            table = BeautifulSoup("".join(kinds["text/html"]), "html.parser")
+            cells = [code.get_text() for code in table.select("td:last-child pre")]
+            code = "\n".join(code.get_text().rstrip("\n") for code in element.find_all("pre"))
+            assert code == textwrap.dedent("\n".join(cells))
+        elif "image/svg+xml" in kinds:
             assert element.svg
         elif "image/png" in kinds:
             assert element.img
@@ -246,6 +254,53 @@ def test_the_reference_holds_every_public_module(pages):
     assert shown == {f"capsnet_tutorial.{module}" for module in modules}
 
 
+def source_pages(pages) -> dict[str, BeautifulSoup]:
+    return {Path(path).stem: page for path, page in pages.items() if path.startswith("source/")}
+
+
+def test_annotated_source_holds_every_line_of_code_once_and_in_order(pages):
+    assert {"squashing", "routing", "reference", "mistakes"} <= set(source_pages(pages))
+    for module, page in source_pages(pages).items():
+        lines = (ROOT / f"capsnet_tutorial/{module}.py").read_text(encoding="utf-8").splitlines()
+        numbers = [int(link["data-line"]) for link in page.select(".annotated-code a")]
+        code = "".join(pre.get_text() for pre in page.select(".annotated-code"))
+        assert code.splitlines() == [lines[number - 1] for number in numbers]
+        assert numbers == sorted(set(numbers))
+        assert all(page.find(id=f"L-{number}") for number in numbers)
+
+
+def test_annotated_source_reference_and_lessons_lead_to_one_another(pages):
+    def links(part):
+        return {link["href"] for link in part.select("a[href]")}
+
+    source = pages["source/squashing.html"]
+    row = source.find(id="squash").find_parent(class_="annotated-row")
+    assert links(row) >= {
+        "../api.html#capsnet_tutorial.squashing.squash",
+        "../lessons/01_squashing.html#squashing.squash",
+    }
+    api = pages["api.html"]
+    entry = api.find(id="capsnet_tutorial.squashing.squash").find_parent(class_="doc-object")
+    assert "source/squashing.html#squash" in links(entry)
+    lesson = pages["lessons/01_squashing.html"]
+    assert "../source/squashing.html#squash" in links(lesson.find(id="squashing.squash"))
+
+
+def test_a_named_step_is_an_anchor(pages):
+    step = pages["source/routing.html"].find(id="_route.agreement")
+    assert step.strong.get_text() == "Agreement:"
+    assert "v_j" in step.pre.get_text()
+
+
+def test_search_finds_definitions_and_no_listing(site, pages):
+    entries = json.loads((site / "search/search_index.json").read_text(encoding="utf-8"))["docs"]
+    found = {entry["location"]: entry["text"] for entry in entries}
+    assert "parents that they agree on" in found["source/routing.html#dynamic_routing"]
+    text = " ".join(found.values())
+    assert "u_hat.new_zeros" in pages["source/routing.html"].get_text()
+    assert "u_hat.new_zeros" not in text
+
+
 def test_doctests_are_code_in_the_reference(pages):
     page = pages["api.html"]
     assert len(page.select(".highlight .gp")) > 20
@@ -306,15 +361,7 @@ def test_an_unfit_lesson_stops_the_build_by_name(copy, spoil, says):
     assert says in result.stderr
 
 
-@pytest.fixture(scope="module")
-def notebooks():
-    spec = importlib.util.spec_from_file_location("notebooks", ROOT / "theme/notebooks.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_a_warning_in_a_lesson_is_refused(notebooks, tmp_path):
+def test_a_warning_in_a_lesson_is_refused(tmp_path):
     cells = [
         {"cell_type": "markdown", "source": "# Title"},
         {
@@ -330,7 +377,7 @@ def test_a_warning_in_a_lesson_is_refused(notebooks, tmp_path):
         notebooks.read_cells(path)
 
 
-def test_a_picture_needs_an_alternative(notebooks):
+def test_a_picture_needs_an_alternative():
     output = {"output_type": "display_data", "data": {"image/png": "AAAA"}, "metadata": {}}
     cell = {"cell_type": "code", "source": "picture", "metadata": {}}
     with pytest.raises(PluginError, match="07_mute: a picture has no alternative text"):
@@ -344,6 +391,14 @@ def test_a_lesson_without_its_notebook_stops_the_build_by_name(copy):
     result = build(copy, copy / "site")
     assert result.returncode != 0
     assert "07_alone" in result.stderr
+
+
+def test_the_site_is_built_without_torch(copy):
+    # A module of that name that can't be imported stands before the real one.
+    (copy / "torch.py").write_text("raise ImportError('the site needs no torch')\n")
+    result = build(copy, copy / "site", PYTHONPATH=str(copy))
+    assert result.returncode == 0, result.stderr
+    assert (copy / "site/source/routing.html").is_file()
 
 
 def test_missing_npm_packages_are_named_with_the_command(copy):

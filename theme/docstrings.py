@@ -1,7 +1,8 @@
-"""Prepare docstrings for the API page: doctests become code, names in backticks become links."""
+"""Prepare docstrings for the API page: doctests become code, names become links."""
 
 import re
 
+import annotated
 import griffe
 
 DOCTEST = re.compile(r"^>>> .*?(?=\n\n|\Z)", re.DOTALL | re.MULTILINE)
@@ -28,7 +29,8 @@ class Docstrings(griffe.Extension):
 
     def _rewrite(self, obj: griffe.Object, paths: dict[str, str]) -> None:
         if obj.docstring:
-            obj.docstring.value = prepare(obj.docstring.value, paths, obj.path)
+            text = prepare(obj.docstring.value, paths, obj.path)
+            obj.docstring.value = text + annotated.link_from_reference(obj.path)
         for member in obj.members.values():
             if not member.is_alias:
                 self._rewrite(member, paths)

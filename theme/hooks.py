@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from urllib.parse import unquote
 
+import annotated
 import formulas
 import notebooks
 from markdown.extensions.toc import slugify
@@ -31,18 +32,25 @@ LISTING = re.compile(r'<(div|details) class="([^"]*\b(?:highlight|mkdocstrings-s
 
 
 def on_config(config):
-    """Put every lesson into the navigation, in the order of their numbers."""
+    """Put lessons, in the order of their numbers, and source pages into the navigation."""
     root = Path(config.config_file_path).parent
     for entry in config.nav:
         if "Lessons" in entry:
             found = sorted((root / entry["Lessons"]).glob("*.ipynb"))
             entry["Lessons"] = [path.relative_to(root).as_posix() for path in found]
+        if folder := entry.get("Annotated source"):
+            entry["Annotated source"] = [f"{folder}{module}.md" for module in annotated.MODULES]
 
 
 def on_files(files, config):
     """Check the lessons and add the site's styles and fonts."""
     formulas.find_node()
-    notebooks.check_lessons(Path(config.config_file_path).parent / "lessons")
+    lessons = Path(config.config_file_path).parent / "lessons"
+    notebooks.check_lessons(lessons)
+    taught = notebooks.annotated_in(lessons)
+    for module in annotated.MODULES:
+        page = annotated.module_page(module, taught)
+        files.append(File.generated(config, f"source/{module}.md", content=page))
     # Only woff2: every browser that shows the page reads it.
     css = (formulas.KATEX / "katex.min.css").read_text(encoding="utf-8")
     css = re.sub(r',url\([^)]*\.(?:woff|ttf)\) format\("\w+"\)', "", css)
@@ -58,6 +66,8 @@ def on_files(files, config):
 
 def on_page_markdown(markdown, page, config, files):
     """Put a lesson's cells in place, and turn the repository's links into the site's."""
+    if page.file.generated_by:
+        return markdown  # its links are the site's own
     if not is_lesson(page.file):
         return map_links(markdown, page.file)
     cells = cells_of(page.file)
@@ -84,6 +94,7 @@ def on_page_content(html, page, config, files):
 
         html = OUTPUT.sub(output, LONE_LISTING.sub(r"\1", html))
         html = html.replace("</h1>", "</h1>\n" + downloads(path), 1)
+    html = annotated.place_listings(html, page.file.src_uri)
 
     def drawing(match):
         source = Path(config.docs_dir, posixpath.dirname(page.url), match[3])
@@ -123,8 +134,10 @@ def map_links(markdown: str, file) -> str:
             # Jupyter's anchors are the headings' words, the site's are slugs.
             fragment = fragment and "#" + slugify(unquote(fragment[1:]), "-")
         elif target.startswith("capsnet_tutorial/"):
-            module = target.removesuffix(".py").replace("/", ".")
-            target, fragment = "docs/api.md", f"#{module}"
+            module = Path(target).stem
+            target, fragment = f"docs/source/{module}.md", ""
+            if module not in annotated.MODULES:
+                target, fragment = "docs/api.md", f"#capsnet_tutorial.{module}"
         if not path:
             return f"]({fragment})"
         folder = posixpath.dirname(file.src_uri) or "."

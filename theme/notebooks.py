@@ -5,10 +5,8 @@ import re
 from html import escape
 from pathlib import Path
 
+import annotated
 from mkdocs.exceptions import PluginError
-from pygments import highlight
-from pygments.formatters import HtmlFormatter
-from pygments.lexers import PythonLexer
 
 # From the richest form to the plainest.
 KNOWN = ("image/svg+xml", "image/png", "text/html", "text/plain")
@@ -59,7 +57,22 @@ def markdown_of(cell: dict) -> str:
         return source.replace("<details>", '<details markdown="1">')
     fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", source)), default=0))
     marks = [f'<div data-output="{cell["id"]} {n}"></div>' for n in range(len(cell["outputs"]))]
+    for number, output in enumerate(cell["outputs"]):
+        if key := annotated.shown(output):
+            marks[number] = annotated.for_lesson(*key)
     return "\n\n".join([f"{fence} python\n{source}\n{fence}", *marks])
+
+
+def annotated_in(folder: Path) -> dict[tuple[str, str], str]:
+    """Return links to what the lessons show by `annotate`, by module and name."""
+    keys = {
+        key: path.name
+        for path in sorted(folder.glob("*.ipynb"))
+        for cell in read_cells(path)
+        for output in cell.get("outputs", [])
+        if (key := annotated.shown(output))
+    }
+    return {key: f"../lessons/{name}#{'.'.join(key)}" for key, name in keys.items()}
 
 
 def show_output(output: dict, cell: dict, where: str) -> str:
@@ -69,8 +82,7 @@ def show_output(output: dict, cell: dict, where: str) -> str:
         PluginError: if a picture has no alternative text, or the output no form known here.
     """
     if output["output_type"] == "stream":
-        text = "".join(output["text"])
-        return _show_python(text) if "show_code(" in "".join(cell["source"]) else _show_text(text)
+        return _show_text("".join(output["text"]))
     data = {kind: "".join(value) for kind, value in output["data"].items() if kind in KNOWN}
     kind = next((kind for kind in KNOWN if kind in data), None)
     if kind is None:
@@ -100,7 +112,3 @@ def show_svg(svg: str, alt: str, widget: str | None = None) -> str:
 
 def _show_text(text: str) -> str:
     return f'<pre class="output-text">{escape(text)}</pre>'
-
-
-def _show_python(text: str) -> str:
-    return highlight(text, PythonLexer(stripnl=False), HtmlFormatter())
