@@ -173,7 +173,7 @@ plotting.squash_curve(before.detach(), after.detach(), slope)
 # A network learns through slopes, so the dashed line matters. On this page $n$ is the length before:
 #
 # $$
-# \frac{d}{dn}\, \frac{n^2}{1 + n^2} = \frac{2n}{(1 + n^2)^2}
+# \frac{\mathrm{d}}{\mathrm{d} n}\, \frac{n^2}{1 + n^2} = \frac{2n}{(1 + n^2)^2}
 # $$
 #
 # It is largest at $n = 1/\sqrt{3}$, about 0.58. It is 0 at length 0, and falls towards 0 again as the length grows. A capsule that starts much too long hardly learns, and neither does one that starts much too short. This decides how large the weights of a new network should be, as the lesson on the whole network shows.

@@ -13,6 +13,7 @@ from urllib.parse import unquote, urljoin, urlsplit
 
 import notebooks
 import pytest
+import symbols
 from bs4 import BeautifulSoup
 from mkdocs.exceptions import PluginError
 
@@ -299,6 +300,23 @@ def test_search_finds_definitions_and_no_listing(site, pages):
     text = " ".join(found.values())
     assert "u_hat.new_zeros" in pages["source/routing.html"].get_text()
     assert "u_hat.new_zeros" not in text
+
+
+def test_symbols_have_buttons_on_every_page_and_leak_nowhere(site, pages):
+    for path, page in pages.items():
+        marked = {mark["data-symbol"] for mark in page.select("[data-symbol]")}
+        buttons = [button["value"] for button in page.select(".symbols button")]
+        assert sorted(marked) == sorted(buttons), path
+        assert not page.select("math [data-symbol]"), path
+    assert "c_ij" in str(pages["lessons/02_routing.html"].select_one(".katex-html"))
+    index = (site / "search/search_index.json").read_text(encoding="utf-8")
+    assert "data-symbol" not in index
+    assert "htmlData" not in index + "".join(map(str, pages.values()))
+
+
+def test_the_page_of_symbols_holds_the_whole_table(pages):
+    rows = pages["symbols.html"].table.select("tbody tr")
+    assert [row.strong.get_text() for row in rows] == [symbol.name for symbol in symbols.SYMBOLS]
 
 
 def test_doctests_are_code_in_the_reference(pages):

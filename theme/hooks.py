@@ -9,6 +9,7 @@ from urllib.parse import unquote
 import annotated
 import formulas
 import notebooks
+import symbols
 from markdown.extensions.toc import slugify
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File
@@ -43,7 +44,7 @@ def on_config(config):
 
 
 def on_files(files, config):
-    """Check the lessons and add the site's styles and fonts."""
+    """Check the lessons, write the source pages, and add styles, fonts and the script."""
     formulas.find_node()
     lessons = Path(config.config_file_path).parent / "lessons"
     notebooks.check_lessons(lessons)
@@ -58,7 +59,7 @@ def on_files(files, config):
     katex_fonts = (formulas.KATEX / "fonts").glob("*.woff2")
     assets = {f"katex/fonts/{font.name}": font for font in katex_fonts}
     assets |= {f"fonts/{posixpath.basename(f)}": fontsource(f) for f in FONTS}
-    assets |= {name: THEME / name for name in ("tutorial.css", "icon.svg")}
+    assets |= {name: THEME / name for name in ("tutorial.css", "symbols.js", "icon.svg")}
     assets |= {f"widgets/{path.name}": path for path in (THEME / "widgets").iterdir()}
     for name, source in assets.items():
         files.append(File.generated(config, f"assets/{name}", abs_src_path=str(source)))
@@ -69,7 +70,7 @@ def on_page_markdown(markdown, page, config, files):
     if page.file.generated_by:
         return markdown  # its links are the site's own
     if not is_lesson(page.file):
-        return map_links(markdown, page.file)
+        return map_links(markdown, page.file).replace(symbols.TABLE, symbols.table())
     cells = cells_of(page.file)
 
     def source(match):
@@ -106,9 +107,13 @@ def on_page_content(html, page, config, files):
 
 
 def on_env(env, config, files):
-    """Render the formulas of all pages, before search reads the pages."""
+    """Mark symbols and render the formulas of all pages, before search reads the pages."""
     pages = {file.src_uri: file.page for file in files.documentation_pages() if file.page}
-    contents = {path: page.content for path, page in pages.items() if page.content}
+    contents = {
+        path: symbols.mark_page(page.content, path, "../" * page.url.count("/"))
+        for path, page in pages.items()
+        if page.content
+    }
     for path, content in formulas.render(contents).items():
         pages[path].content = content
 

@@ -1,0 +1,121 @@
+"""The table of symbols against the lessons, and the marks that light up together."""
+
+import re
+from pathlib import Path
+
+import formulas
+import pytest
+import symbols
+from bs4 import BeautifulSoup
+
+ROOT = Path(__file__).resolve().parent.parent
+LESSONS = sorted((ROOT / "lessons").glob("*.py"))
+SOURCES = sorted((ROOT / "capsnet_tutorial").glob("*.py"))
+KEYS = {symbol.key for symbol in symbols.SYMBOLS}
+
+
+def formulas_of(path: Path) -> list[str]:
+    text = re.sub(r"^# ?", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return [
+        formula.strip("$") for formula in re.findall(r"\$\$.*?\$\$|\$[^$\n]+\$", text, re.DOTALL)
+    ]
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
+def test_every_letter_of_a_lesson_s_formulas_is_in_the_table(lesson):
+    on_page = symbols.of_page(lesson.name)
+    for formula in formulas_of(lesson):
+        assert not symbols.mark_formula(formula, on_page)[2], formula
+
+
+def marked_in(lesson: Path) -> set[str]:
+    """Return the symbols of a lesson's formulas."""
+    on_page = symbols.of_page(lesson.name)
+    return {key for f in formulas_of(lesson) for key in symbols.mark_formula(f, on_page)[1]}
+
+
+@pytest.mark.parametrize("symbol", symbols.SYMBOLS, ids=lambda symbol: symbol.key)
+def test_a_symbol_is_used_where_it_enters_and_not_before(symbol):
+    lesson = ROOT / f"lessons/{symbol.lesson}.py"
+    # The lesson shows code of the module that it has its name from.
+    module = ROOT / f"capsnet_tutorial/{symbol.lesson[3:]}.py"
+    words = set(re.findall(r"\w+", lesson.read_text("utf-8") + module.read_text("utf-8")))
+    assert symbol.key in marked_in(lesson) or set(symbol.code) & words
+    assert not any(symbol.key in marked_in(path) for path in LESSONS if path < lesson)
+
+
+def test_names_are_unique_and_no_page_reads_a_letter_in_two_ways():
+    assert len(KEYS) == len(symbols.SYMBOLS)
+    for path in (*LESSONS, *SOURCES):
+        forms = [form for symbol in symbols.of_page(path.name) for form in symbol.tex]
+        assert len(forms) == len(set(forms)), path.name
+
+
+def test_every_name_in_code_occurs_in_package_or_lessons():
+    text = "\n".join(path.read_text(encoding="utf-8") for path in (*LESSONS, *SOURCES))
+    words = set(re.findall(r"\w+", text))
+    assert {name for symbol in symbols.SYMBOLS for name in [*symbol.code, *symbol.loose]} <= words
+
+
+def test_a_symbol_is_marked_whole_and_words_are_not():
+    on_page = symbols.of_page("02_routing")
+    marked, used, unknown = symbols.mark_formula(r"\sum_i c_{ij}\, \text{if } q", on_page)
+    assert marked == (
+        r"\sum_{\htmlData{symbol=i}{i}} {\htmlData{symbol=c_ij}{c_{ij}}}\, \text{if } q"
+    )
+    assert used == {"i": "i", "c_ij": "c_{ij}"}
+    assert unknown == {"q"}
+
+
+def test_the_longest_form_wins():
+    _, used, _ = symbols.mark_formula(r"\hat{u}_{j|i} = W_{ij}\, u_i", symbols.of_page("02"))
+    assert list(used) == ["u_hat", "weight", "u"]
+
+
+PAGE = (
+    '<h1>i</h1><p><span class="arithmatex">\\(i &lt; c_{ij}\\)</span> and <code>c_ij</code></p>'
+    '<pre><span class="n">c_ij</span> <span class="n">i</span> <span class="n">other</span></pre>'
+)
+
+
+@pytest.fixture
+def page():
+    marked = symbols.mark_page(PAGE, "lessons/02_routing.ipynb", "../")
+    return BeautifulSoup(formulas.render({"page": marked})["page"], "html.parser")
+
+
+def test_a_page_s_symbols_are_marked_in_formulas_and_code(page):
+    assert page.p.find_next("code")["data-symbol"] == "c_ij"
+    marks = page.select(".formula [data-symbol]")
+    assert [mark["data-symbol"] for mark in marks] == ["i", "c_ij"]
+    assert [span.get("data-symbol") for span in page.select("pre span")] == ["c_ij", "i", None]
+
+
+def test_marks_change_no_text_and_no_mathml(page):
+    assert page.pre.get_text() == "c_ij i other"
+    assert not page.select("math [data-symbol], annotation")
+    assert "htmlData" not in str(page)
+    assert not page.select(".formula [tabindex], .formula a, .formula button")
+
+
+def test_the_legend_has_a_button_for_each_symbol_and_speaks(page):
+    legend = page.select_one("h1 + aside.symbols[data-search-exclude]")
+    assert {button["value"] for button in legend.find_all("button")} == {"i", "c_ij"}
+    for button in legend.find_all("button"):
+        assert button["aria-pressed"] == "false"
+        assert button.math
+        assert button["data-meaning"]
+        assert button["data-shape"]
+    assert legend.select_one("p[role=status]").get_text() == ""
+
+
+def test_a_letter_in_code_counts_only_beside_its_formula():
+    code = '<h1>x</h1><pre><span class="n">i</span> <span class="n">u_hat</span></pre>'
+    marked = BeautifulSoup(symbols.mark_page(code, "page.md", ""), "html.parser")
+    assert [mark["data-symbol"] for mark in marked.select("pre [data-symbol]")] == ["u_hat"]
+
+
+def test_a_page_without_symbols_stays_as_it_is():
+    assert (
+        symbols.mark_page("<h1>x</h1><code>y</code>", "page.md", "") == "<h1>x</h1><code>y</code>"
+    )
