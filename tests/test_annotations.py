@@ -17,8 +17,8 @@ from capsnet_tutorial.annotations import annotate, note_html
         (squash, "squashing", "squash"),
         (DigitCaps, "layers", "DigitCaps"),
         (DigitCaps.predict, "layers", "DigitCaps.predict"),
-        (CapsNetConfig.small, "capsnet", "CapsNetConfig.small"),
-        (evaluate, "training", "evaluate"),  # it has a decorator
+        (CapsNetConfig.small, "config", "CapsNetConfig.small"),
+        (evaluate, "evaluation", "evaluate"),  # it has a decorator
         (routing, "routing", ""),
     ],
 )
