@@ -24,10 +24,13 @@ class AnnotatedSource(NamedTuple):
 
         The site makes rows of its own from the module and the name that are written into it.
         """
-        cell = '<td style="text-align: left; vertical-align: top">'
+        # JupyterLab keeps these styles in a notebook that isn't trusted.
+        style = 'style="text-align: left; vertical-align: top"'
+        cell = f"<td {style}>"
         pre = f'{cell}<pre style="white-space: pre">'
         table = [f'<table data-module="{self.module}" data-name="{self.name}">']
-        table += [f"<tr><th>notes</th><th>line</th><th>{self.module}.py</th></tr>"]
+        heads = ("notes", "line", f"{self.module}.py")
+        table += [f"<tr>{''.join(f'<th {style}>{head}</th>' for head in heads)}</tr>"]
         for row in self.rows:
             numbers = "\n".join(map(str, row.code))
             code = escape("\n".join(row.code.values()), quote=False)

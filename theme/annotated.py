@@ -16,6 +16,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "capsnet_tutorial"
 MODULES = ("squashing", "routing", "routing_gradient", "margin", "reconstruction", "layers")
 MODULES += ("config", "capsnet", "data", "training", "training_state", "evaluation", "checkpoints")
 MODULES += ("reference", "mistakes")
+OUTPUT = re.compile(r'<table data-module="(\w+)" data-name="([\w.]*)">')
 BLOCK = '<div class="annotated" markdown="1">'
 LISTING = re.compile(r'<div data-listing="(\w+) (\d+) ([\d ]*)"></div>')
 
