@@ -24,7 +24,7 @@ LAYERS = {
     "config",
     "capsnet",
 }
-LAYERS |= {"evaluation", "training_state", "training"}
+LAYERS |= {"evaluation", "processes", "training_state", "training"}
 MAY_IMPORT = {
     "squashing": set(),
     "reference": set(),
@@ -39,12 +39,13 @@ MAY_IMPORT = {
     "augmentation": set(),
     "devices": set(),
     "history": set(),
+    "processes": {"data"},
     "checkpoints": {"capsnet", "config"},
     "evaluation": {"capsnet", "data", "devices"},
     "training_state": {"augmentation", "capsnet", "checkpoints", "history"},
     "training": {
         *("augmentation", "capsnet", "data", "devices"),
-        *("evaluation", "history", "training_state"),
+        *("evaluation", "history", "processes", "training_state"),
     },
     "intervals": set(),
     "recipes": {"config", "data", "devices", "history", "intervals", "records"},
