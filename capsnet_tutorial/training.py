@@ -49,8 +49,8 @@ def fit(
         epochs: passes over `train`.
         batch_size: images a step, of all processes; an epoch's last step takes what is left.
         learning_rate: at the first step; from step to step it falls by one factor, down to 5%.
-        augment: what happens to each image first: `"shift"` moves it by up to two pixels, `"none"`
-            leaves it.
+        augment: what happens to each image first: `"shift"` moves it by up to two pixels,
+            `"affine"` also turns, stretches and shears it a little, `"none"` leaves it.
         mixed_precision: run convolutions and matrix products in bfloat16.
         seed: of the order and the shifts. The model's own first weights aren't its business.
         device: where to train; by default a CUDA GPU if there is one, else the CPU.

@@ -136,7 +136,7 @@ def test_what_can_not_be_resumed_is_named(tmp_path):
     [
         ({"learning_rate": 0.0}, "learning_rate must be above 0"),
         ({"learning_rate": float("nan")}, "learning_rate must be above 0"),
-        ({"augment": "mirror"}, "augment must be one of shift, none, got 'mirror'"),
+        ({"augment": "mirror"}, "augment must be one of shift, affine, none, got 'mirror'"),
     ],
 )
 def test_a_plan_that_makes_no_sense_is_refused(change, said):
