@@ -12,9 +12,8 @@ import torch
 
 from capsnet_tutorial.capsnet import CapsNet
 from capsnet_tutorial.data import Digits
-from capsnet_tutorial.evaluation import evaluate
+from capsnet_tutorial.evaluate_command import judge
 from capsnet_tutorial.history import Epoch, History
-from capsnet_tutorial.intervals import wilson_interval
 from capsnet_tutorial.options import Options, check_same, choose_options
 from capsnet_tutorial.pictures import Picture
 from capsnet_tutorial.plotting_training import training_curves
@@ -91,7 +90,6 @@ def _begin(options: Options, piles: dict[str, Digits]) -> dict[str, Any]:
     Plan(**recipe.options, seed=options.seed, num_digits=counts["train"])  # refuses what can't be
     return {
         "format": FORMAT,
-        "command": options.command,
         "seed": options.seed,
         "data": recipe.data,
         "counts": counts,
@@ -106,7 +104,12 @@ def _begin(options: Options, piles: dict[str, Digits]) -> dict[str, Any]:
 
 def _surroundings(options: Options, processes: Processes) -> dict[str, Any]:
     """Say what a run may change when it goes on: the machine, the versions, the processes."""
+    command = options.command
+    if processes.size > 1:
+        start = f"torchrun --nproc-per-node={processes.size} -m capsnet_tutorial"
+        command = command.replace("capsnet-tutorial", start, 1)
     return {
+        "command": command,
         **environment(options.device),
         "git": git_revision(),
         "processes": processes.size,
@@ -171,18 +174,10 @@ def _train(
         on_epoch=keep,
     )
     if processes.first:
-        _judge(model, piles["test"], record, options.device)
+        record |= judge(model, piles["test"], options.device)
         (out / CHART).write_text(_chart(history, options.augment).svg, encoding="utf-8")
         write_run_record(out, record)
         print(describe_run(record))
-
-
-def _judge(model: CapsNet, test: Digits, record: dict[str, Any], device: str) -> None:
-    """Use the test digits, once, and add what comes of it to the record."""
-    read_as = evaluate(model, test, device=device).lengths.argmax(dim=1)
-    record["wrong"] = int((read_as != test.labels).sum())
-    record["error"] = record["wrong"] / record["total"]
-    record["interval"] = list(wilson_interval(record["wrong"], record["total"]))
 
 
 def _chart(history: History, augment: str) -> Picture:
