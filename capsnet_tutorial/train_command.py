@@ -71,8 +71,8 @@ def train(
     if processes.first and not resume:
         check_empty(out)
     piles = dict(zip(("train", "validation", "test"), options.recipe.load(data_dir), strict=True))
-    processes.check_batches(len(piles["train"].labels), options.batch_size)
     record = _begin(options, piles) | record | _surroundings(options, processes)
+    processes.check_batches(len(piles["train"].labels), options.batch_size)
     try:
         _train(options, piles, record, out, processes)
     except KeyboardInterrupt:
