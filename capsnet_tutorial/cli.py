@@ -1,6 +1,7 @@
 """The command `capsnet-tutorial`: what a terminal can ask of the package."""
 
 import argparse
+import subprocess
 import sys
 from collections.abc import Sequence
 from itertools import product
@@ -18,6 +19,7 @@ REFUSED = 2
 """Exit code where the input is to blame."""
 
 PRESETS, DATA = ("small", "paper"), ("sample", "mnist")
+BENCHMARK = Path(__file__).resolve().parent.parent / "benchmarks" / "step.py"
 DATA_DIR_HELP = "folder with MNIST/raw [$CAPSNET_DATA, or ~/.cache/capsnet-tutorial]"
 
 
@@ -59,6 +61,7 @@ def _parser() -> Parser:
     _add_train(commands)
     _add_evaluate(commands)
     _add_predict(commands)
+    _add_bench(commands)
     return parser
 
 
@@ -121,6 +124,24 @@ def _add_predict(commands: argparse._SubParsersAction) -> None:
         help="a picture of one digit, of any size, dark on light or light on dark",
     )
     predict_.add_argument("--out", type=Path, help="folder for the drawings [RUN]")
+
+
+def _add_bench(commands: argparse._SubParsersAction) -> None:
+    """Add `bench`, whose options are those of the program that it runs."""
+    help_ = "time a training step of the paper's network (bench --help lists options)"
+    # No character begins an option here, so that all words are passed on.
+    bench_ = commands.add_parser("bench", help=help_, add_help=False, prefix_chars="\0")
+    bench_.set_defaults(run_command=lambda words: _bench(words["words"]))
+    bench_.add_argument("words", nargs="*")
+
+
+def _bench(words: Sequence[str]) -> int:
+    """Run the repository's benchmark."""
+    if not BENCHMARK.is_file():
+        raise FileNotFoundError(
+            f"there is no {BENCHMARK}: bench needs the repository, not the installed package alone"
+        )
+    return subprocess.run([sys.executable, str(BENCHMARK), *words]).returncode
 
 
 def _train(words: dict) -> int:

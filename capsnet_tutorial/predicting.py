@@ -18,6 +18,9 @@ DIGIT_SIDE = 20
 MIDDLE = 14
 """Row and column of its centre of mass, rounded: so are MNIST's own."""
 
+LARGEST_SIDE = 280
+"""Larger pictures are shrunk to this first, which averages a photograph's grain away."""
+
 FAINT = 0.15
 """Share of the strongest ink below which a pixel belongs to the ground."""
 
@@ -76,6 +79,7 @@ def make_like_mnist(grey: Float[Tensor, "h w"]) -> Float[Tensor, "1 28 28"]:
     >>> one.sum(dim=0).nonzero().tolist(), one.sum(dim=1).count_nonzero().item()
     ([[14]], 20)
     """
+    grey = _resize(grey, min(1.0, LARGEST_SIDE / max(grey.shape)))
     ground = torch.cat([grey[0], grey[-1], grey[:, 0], grey[:, -1]]).median()
     lighter, darker = grey.max() - ground, ground - grey.min()
     contrast = torch.maximum(lighter, darker)
@@ -85,11 +89,15 @@ def make_like_mnist(grey: Float[Tensor, "h w"]) -> Float[Tensor, "1 28 28"]:
     ink[ink < FAINT] = 0
     rows, columns = (ink.any(dim=axis).nonzero().flatten() for axis in (1, 0))
     digit = ink[rows[0] : rows[-1] + 1, columns[0] : columns[-1] + 1]
-    scale = DIGIT_SIDE / max(digit.shape)
-    size = [max(1, round(scale * side)) for side in digit.shape]
-    digit = interpolate(digit[None, None], size, mode="bilinear", antialias=True)[0]
+    digit = _resize(digit, DIGIT_SIDE / max(digit.shape))
     digit = (digit / digit.max()).clamp(0, 1)
-    return pad(digit, [*_margins(digit[0], axis=1), *_margins(digit[0], axis=0)])
+    return pad(digit, [*_margins(digit, axis=1), *_margins(digit, axis=0)])[None]
+
+
+def _resize(grey: Float[Tensor, "h w"], scale: float) -> Float[Tensor, "h2 w2"]:
+    """Make a picture larger or smaller, each new pixel a mean of old ones."""
+    size = [max(1, round(scale * side)) for side in grey.shape]
+    return interpolate(grey[None, None], size, mode="bilinear", antialias=True)[0, 0]
 
 
 def _margins(digit: Float[Tensor, "h w"], axis: int) -> tuple[int, int]:

@@ -367,8 +367,16 @@ def test_the_package_itself_is_the_command():
     command = [sys.executable, "-m", "capsnet_tutorial", "--help"]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "usage: capsnet-tutorial" in done.stdout
-    for name in ("train", "evaluate", "predict"):
+    for name in ("train", "evaluate", "predict", "bench"):
         assert name in done.stdout
+
+
+def test_bench_hands_its_words_to_the_benchmark(monkeypatch, tmp_path, capfd):
+    assert main(["bench", "--help"]) == 0
+    assert "--rounds" in capfd.readouterr().out
+    monkeypatch.setattr("capsnet_tutorial.cli.BENCHMARK", tmp_path / "step.py")
+    assert main(["bench"]) == 2
+    assert "bench needs the repository" in capfd.readouterr().err
 
 
 def test_the_record_is_json_that_any_reader_knows(finished):

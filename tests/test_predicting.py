@@ -6,7 +6,7 @@ import torch
 from PIL import Image
 
 from capsnet_tutorial import sample_digits
-from capsnet_tutorial.predicting import DIGIT_SIDE, make_like_mnist, read_picture
+from capsnet_tutorial.predicting import DIGIT_SIDE, FAINT, make_like_mnist, read_picture
 
 TRAIN, _ = sample_digits()
 ORIGINALS = TRAIN.images[::40]  # ten of each class
@@ -124,6 +124,17 @@ def test_faint_spots_are_no_part_of_the_digit():
     spotted = clean.clone()
     spotted[3, 3] = 0.1
     assert make_like_mnist(spotted).equal(make_like_mnist(clean))
+
+
+def test_the_grain_of_a_photograph_is_no_part_of_the_digit():
+    digit = torch.nn.functional.interpolate(ORIGINALS[35:36], scale_factor=14.0)[0, 0]
+    clean = torch.nn.functional.pad(digit, [400, 100, 50, 260])
+    grain = torch.randn(clean.shape, generator=torch.Generator().manual_seed(0))
+    photo = (0.9 - 0.6 * clean + 0.025 * grain).clamp(0, 1)
+    # Some pixels of the ground are as dark as faint ink.
+    assert (photo[:, :100] < 0.9 - 0.6 * FAINT).any()
+    found, expected = make_like_mnist(photo).flatten(), make_like_mnist(clean).flatten()
+    assert torch.cosine_similarity(found, expected, dim=0) > 0.99
 
 
 @pytest.mark.parametrize("tone", [0, 100, 255])
