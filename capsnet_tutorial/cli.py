@@ -1,6 +1,7 @@
 """The command `capsnet-tutorial`: what a terminal can ask of the package."""
 
 import argparse
+import subprocess
 import sys
 from collections.abc import Sequence
 from itertools import product
@@ -8,7 +9,9 @@ from pathlib import Path
 from typing import NoReturn
 
 from capsnet_tutorial.augmentation import AUGMENTATIONS
+from capsnet_tutorial.evaluate_command import evaluate_run
 from capsnet_tutorial.options import PRECISIONS
+from capsnet_tutorial.predict_command import predict
 from capsnet_tutorial.recipes import preset_recipe
 from capsnet_tutorial.train_command import INTERRUPTED, train
 
@@ -16,6 +19,8 @@ REFUSED = 2
 """Exit code where the input is to blame."""
 
 PRESETS, DATA = ("small", "paper"), ("sample", "mnist")
+BENCHMARK = Path(__file__).resolve().parent.parent / "benchmarks" / "step.py"
+DATA_DIR_HELP = "folder with MNIST/raw [$CAPSNET_DATA, or ~/.cache/capsnet-tutorial]"
 
 
 class Parser(argparse.ArgumentParser):
@@ -38,9 +43,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(line_buffering=True)  # so that a log can be followed
     words = vars(_parser().parse_args(arguments))
-    run = words.pop("run")
+    run_command = words.pop("run_command")
     try:
-        return run(words)
+        return run_command(words)
     except KeyboardInterrupt:
         print("capsnet-tutorial: stopped", file=sys.stderr)
         return INTERRUPTED
@@ -54,6 +59,9 @@ def _parser() -> Parser:
     parser = Parser(prog="capsnet-tutorial", description="Train and try capsule networks.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND", parser_class=Parser)
     _add_train(commands)
+    _add_evaluate(commands)
+    _add_predict(commands)
+    _add_bench(commands)
     return parser
 
 
@@ -67,7 +75,7 @@ def _add_train(commands: argparse._SubParsersAction) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         argument_default=argparse.SUPPRESS,
     )
-    train_.set_defaults(run=_train)
+    train_.set_defaults(run_command=_train)
     add = train_.add_argument
     yes_or_no = argparse.BooleanOptionalAction
     add("--data", choices=DATA, help="digits to learn from: 4,000, or all 60,000 of MNIST [sample]")
@@ -86,10 +94,54 @@ def _add_train(commands: argparse._SubParsersAction) -> None:
     add("--compile", action=yes_or_no, help="compile the network first [no]")
     add("--device", help="cpu, cuda, cuda:1 or mps [cuda where there is one, else cpu]")
     add("--seed", type=_seed, metavar="N", help="of first weights, order and moves [0]")
-    add("--data-dir", type=Path, help="folder with MNIST/raw [$CAPSNET_DATA, or a cache]")
+    add("--data-dir", type=Path, help=DATA_DIR_HELP)
     add("--augment", choices=list(AUGMENTATIONS), help="what happens to each image first [shift]")
     add("--out", type=Path, help="the run's folder, new or empty [runs/PRESET-DATA]")
     add("--resume", action="store_true", help="go on with the run in that folder")
+
+
+def _add_evaluate(commands: argparse._SubParsersAction) -> None:
+    """Add `evaluate`."""
+    help_ = "judge a finished run's network by test digits"
+    evaluate_ = commands.add_parser("evaluate", help=help_, description=help_)
+    evaluate_.set_defaults(run_command=lambda words: evaluate_run(**words))
+    evaluate_.add_argument("run", type=Path, metavar="RUN", help="the run's folder")
+    evaluate_.add_argument("--data", choices=DATA, help="whose test digits [the run's]")
+    evaluate_.add_argument("--data-dir", type=Path, help=DATA_DIR_HELP)
+
+
+def _add_predict(commands: argparse._SubParsersAction) -> None:
+    """Add `predict`."""
+    help_ = "read digits in pictures, and draw what the network makes of them"
+    predict_ = commands.add_parser("predict", help=help_, description=help_)
+    predict_.set_defaults(run_command=lambda words: predict(**words))
+    predict_.add_argument("run", type=Path, metavar="RUN", help="the run's folder")
+    predict_.add_argument(
+        "pictures",
+        type=Path,
+        nargs="+",
+        metavar="IMAGE",
+        help="a picture of one digit, of any size, dark on light or light on dark",
+    )
+    predict_.add_argument("--out", type=Path, help="folder for the drawings [RUN]")
+
+
+def _add_bench(commands: argparse._SubParsersAction) -> None:
+    """Add `bench`, whose options are those of the program that it runs."""
+    help_ = "time a training step of the paper's network (bench --help lists options)"
+    # No character begins an option here, so that all words are passed on.
+    bench_ = commands.add_parser("bench", help=help_, add_help=False, prefix_chars="\0")
+    bench_.set_defaults(run_command=lambda words: _bench(words["words"]))
+    bench_.add_argument("words", nargs="*")
+
+
+def _bench(words: Sequence[str]) -> int:
+    """Run the repository's benchmark."""
+    if not BENCHMARK.is_file():
+        raise FileNotFoundError(
+            f"there is no {BENCHMARK}: bench needs the repository, not the installed package alone"
+        )
+    return subprocess.run([sys.executable, str(BENCHMARK), *words]).returncode
 
 
 def _train(words: dict) -> int:

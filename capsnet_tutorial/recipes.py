@@ -18,6 +18,13 @@ from capsnet_tutorial.records import write_record
 GPU_RECORD = "lesson06-cuda"
 """Name of the recorded run on a GPU, once somebody has made one."""
 
+MOVES = {
+    "shift": "moved by up to two pixels",
+    "affine": "turned, stretched, sheared and moved a little",
+    "none": "left as they are",
+}
+"""What `AUGMENTATIONS` do, in words."""
+
 
 @dataclass(frozen=True)
 class Recipe:
@@ -28,7 +35,7 @@ class Recipe:
         epochs: passes over the digits to learn from.
         batch_size: digits a step.
         learning_rate: at the first step.
-        augment: what happens to each image first; `"shift"` moves it by up to two pixels.
+        augment: what happens to each image first, a key of `AUGMENTATIONS`.
         mixed_precision: run convolutions and matrix products in bfloat16.
         all_of_mnist: learn from MNIST rather than from the sample digits.
         num_validation: training digits that are set aside, to make choices by.
@@ -80,7 +87,7 @@ class Recipe:
 
     def __str__(self) -> str:
         size = "the paper's" if self.config == CapsNetConfig() else "a small"
-        moves = "moved by up to two pixels" if self.augment == "shift" else self.augment
+        moves = MOVES[self.augment]
         kind = "bfloat16 where it is safe" if self.mixed_precision else "float32"
         return (
             f"{size} network with {self.config.num_primary:,} primary capsules\n{self.data}\n"

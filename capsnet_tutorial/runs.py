@@ -33,7 +33,7 @@ import json
 import subprocess
 from pathlib import Path
 from types import NoneType
-from typing import Any
+from typing import Any, NoReturn
 
 from capsnet_tutorial.config import CapsNetConfig
 from capsnet_tutorial.history import Epoch
@@ -87,11 +87,16 @@ def read_run_record(folder: Path) -> dict[str, Any]:
     if not path.is_file():
         raise FileNotFoundError(f"there is no run in {folder}: it has no {RECORD}")
     try:
-        record = json.loads(path.read_text(encoding="utf-8"))
+        record = json.loads(path.read_text(encoding="utf-8"), parse_constant=_refuse)
     except ValueError as error:
         raise ValueError(f"{path} is broken: {error}") from None
     _check(path, record)
     return record
+
+
+def _refuse(constant: str) -> NoReturn:
+    """Refuse NaN and infinity, which Python reads and JSON doesn't know."""
+    raise ValueError(f"{constant} is no number that JSON knows")
 
 
 def _check(path: Path, record: Any) -> None:
@@ -108,12 +113,33 @@ def _check(path: Path, record: Any) -> None:
         config = CapsNetConfig(**record["config"])
     except (TypeError, ValueError) as error:
         raise ValueError(f"{path} is broken: {error}") from None
-    if epochs != list(range(1, len(epochs) + 1)) or len(epochs) > options.epochs:
+    finished = record["wrong"] is not None
+    expected = range(1, (options.epochs if finished else len(epochs)) + 1)
+    if epochs != list(expected) or len(epochs) > options.epochs:
         raise ValueError(f"{path} is broken: its epochs are not 1 to {options.epochs}")
     if config != options.recipe.config:
         raise ValueError(f"{path} is broken: its options and its config differ")
-    if (record["wrong"] is not None) and not 0 <= record["wrong"] <= record["total"]:
-        raise ValueError(f"{path} is broken: wrong must lie between 0 and total")
+    _check_figures(path, record)
+
+
+def _check_figures(path: Path, record: dict[str, Any]) -> None:
+    """Refuse numbers that can't be."""
+    wrong, interval, counts = record["wrong"], record["interval"], record["counts"]
+    numbers = [isinstance(end, (int, float)) for end in interval or (0, 1)]
+    reasons = {
+        "counts must give train, validation and test": counts.keys()
+        != {"train", "validation", "test"},
+        "seconds must not be negative": record["seconds"] < 0,
+        "wrong, error and interval are there together": len(
+            {record[name] is None for name in ("wrong", "error", "interval")}
+        )
+        > 1,
+        "wrong must lie between 0 and total": not 0 <= (wrong or 0) <= record["total"],
+        "interval is not two numbers": numbers != [True, True],
+    }
+    for reason, broken in reasons.items():
+        if broken:
+            raise ValueError(f"{path} is broken: {reason}")
 
 
 def check_empty(folder: Path) -> None:

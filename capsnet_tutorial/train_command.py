@@ -1,6 +1,7 @@
 """`capsnet-tutorial train`: one call of `fit`, with a folder that keeps what comes of it."""
 
 import math
+import shlex
 import sys
 import time
 from dataclasses import asdict
@@ -11,11 +12,12 @@ import torch
 
 from capsnet_tutorial.capsnet import CapsNet
 from capsnet_tutorial.data import Digits
-from capsnet_tutorial.evaluation import evaluate
+from capsnet_tutorial.evaluate_command import judge
 from capsnet_tutorial.history import Epoch, History
-from capsnet_tutorial.intervals import wilson_interval
 from capsnet_tutorial.options import Options, check_same, choose_options
+from capsnet_tutorial.pictures import Picture
 from capsnet_tutorial.plotting_training import training_curves
+from capsnet_tutorial.processes import Processes, join_processes
 from capsnet_tutorial.recipes import describe_run
 from capsnet_tutorial.records import environment
 from capsnet_tutorial.runs import (
@@ -57,6 +59,7 @@ def train(
     """
     options = choose_options(given)
     out = out or Path("runs") / f"{options.preset}-{options.data}"
+    record: dict[str, Any] = {}
     if resume:
         record = read_run_record(out)
         options = Options(**record["options"])
@@ -64,24 +67,19 @@ def train(
         if record["wrong"] is not None:
             print(f"{out} is finished:\n{describe_run(record)}")
             return 0
-    else:
+    processes = join_processes(torch.device(options.device))
+    if processes.first and not resume:
         check_empty(out)
-        record = {}
     piles = dict(zip(("train", "validation", "test"), options.recipe.load(data_dir), strict=True))
-    record = _begin(options, piles) | record | environment(options.device)
-    out.mkdir(parents=True, exist_ok=True)
-    print(f"{options.recipe}\non {record['hardware']} ({options.device}), into {out}")
+    record = _begin(options, piles) | record | _surroundings(options, processes)
+    processes.check_batches(len(piles["train"].labels), options.batch_size)
     try:
-        _train(options, piles, record, out)
+        _train(options, piles, record, out, processes)
     except KeyboardInterrupt:
-        done = len(saved_history(out / CHECKPOINT)) if (out / CHECKPOINT).is_file() else 0
-        print(
-            f"stopped after epoch {done} of {options.epochs}: go on with "
-            f"capsnet-tutorial train --out {out} --resume",
-            file=sys.stderr,
-        )
+        if processes.first:
+            print(_how_to_go_on(options, out), file=sys.stderr)
         return INTERRUPTED
-    print(describe_run(record))
+    processes.leave()
     return 0
 
 
@@ -92,14 +90,9 @@ def _begin(options: Options, piles: dict[str, Digits]) -> dict[str, Any]:
     Plan(**recipe.options, seed=options.seed, num_digits=counts["train"])  # refuses what can't be
     return {
         "format": FORMAT,
-        "command": options.command,
         "seed": options.seed,
         "data": recipe.data,
         "counts": counts,
-        **environment(options.device),
-        "git": git_revision(),
-        "processes": 1,
-        "threads": torch.get_num_threads(),
         "options": asdict(options),
         "config": asdict(recipe.config),
         "seconds": 0.0,
@@ -109,13 +102,49 @@ def _begin(options: Options, piles: dict[str, Digits]) -> dict[str, Any]:
     }
 
 
-def _train(options: Options, piles: dict[str, Digits], record: dict[str, Any], out: Path) -> None:
-    """Train to the end, and write the record after each epoch and at the end."""
+def _surroundings(options: Options, processes: Processes) -> dict[str, Any]:
+    """Say what a run may change when it goes on: the machine, the versions, the processes."""
+    command = options.command
+    if processes.size > 1:
+        start = f"torchrun --nproc-per-node={processes.size} -m capsnet_tutorial"
+        command = command.replace("capsnet-tutorial", start, 1)
+    return {
+        "command": command,
+        **environment(options.device),
+        "git": git_revision(),
+        "processes": processes.size,
+        "threads": torch.get_num_threads(),
+    }
+
+
+def _how_to_go_on(options: Options, out: Path) -> str:
+    """Say how far an interrupted run has come."""
+    checkpoint = out / CHECKPOINT
+    done = len(saved_history(checkpoint)) if checkpoint.is_file() else 0
+    if not out.is_dir():
+        return "stopped before the first step: nothing was written"
+    return (
+        f"stopped after epoch {done} of {options.epochs}: go on with "
+        f"capsnet-tutorial train --out {shlex.quote(str(out))} --resume"
+    )
+
+
+def _train(
+    options: Options,
+    piles: dict[str, Digits],
+    record: dict[str, Any],
+    out: Path,
+    processes: Processes,
+) -> None:
+    """Train to the end and judge once; the first process writes the record after each epoch."""
     checkpoint = out / CHECKPOINT
     begun = checkpoint.is_file()
     if begun:
-        record["epochs"] = _as_dicts(saved_history(checkpoint))
-    write_run_record(out, record)
+        record["epochs"] = [epoch._asdict() for epoch in saved_history(checkpoint)]
+    if processes.first:
+        out.mkdir(parents=True, exist_ok=True)
+        write_run_record(out, record)
+        print(f"{options.recipe}\non {record['hardware']} ({options.device}), into {out}")
     torch.manual_seed(options.seed)
     model = CapsNet(options.recipe.config)
     if options.compile:
@@ -130,7 +159,8 @@ def _train(options: Options, piles: dict[str, Digits], record: dict[str, Any], o
             )
         record["epochs"].append(epoch._asdict())
         record["seconds"] = round(before + time.perf_counter() - start, 1)
-        write_run_record(out, record)
+        if processes.first:
+            write_run_record(out, record)
 
     history = fit(
         model,
@@ -143,28 +173,19 @@ def _train(options: Options, piles: dict[str, Digits], record: dict[str, Any], o
         resume=begun,
         on_epoch=keep,
     )
-    _judge(model, piles["test"], history, record, options)
-    chart = training_curves(
+    if processes.first:
+        record |= judge(model, piles["test"], options.device)
+        (out / CHART).write_text(_chart(history, options.augment).svg, encoding="utf-8")
+        write_run_record(out, record)
+        print(describe_run(record))
+
+
+def _chart(history: History, augment: str) -> Picture:
+    """Draw how the training went."""
+    return training_curves(
         history.losses,
         history.validation_losses,
         [1 - accuracy for accuracy in history.accuracies],
         [1 - accuracy for accuracy in history.validation_accuracies],
-        moves={"shift": "shifted", "none": "unmoved"}.get(options.augment, options.augment),
+        moves={"shift": "shifted", "affine": "distorted", "none": "unmoved"}[augment],
     )
-    (out / CHART).write_text(chart.svg, encoding="utf-8")
-    write_run_record(out, record)
-
-
-def _judge(
-    model: CapsNet, test: Digits, history: History, record: dict[str, Any], options: Options
-) -> None:
-    """Use the test digits, once, and add what comes of it to the record."""
-    read_as = evaluate(model, test, device=options.device).lengths.argmax(dim=1)
-    record["wrong"] = int((read_as != test.labels).sum())
-    record["error"] = record["wrong"] / record["total"]
-    record["interval"] = list(wilson_interval(record["wrong"], record["total"]))
-
-
-def _as_dicts(history: History) -> list[dict[str, Any]]:
-    """Return epochs as JSON holds them."""
-    return [epoch._asdict() for epoch in history]

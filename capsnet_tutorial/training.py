@@ -15,6 +15,7 @@ from capsnet_tutorial.data import Digits, check_digits
 from capsnet_tutorial.devices import choose_device
 from capsnet_tutorial.evaluation import evaluate, predict_and_score
 from capsnet_tutorial.history import Epoch, History
+from capsnet_tutorial.processes import Processes
 from capsnet_tutorial.training_state import Plan, TrainingState
 
 
@@ -38,17 +39,18 @@ def fit(
     """Train `model` with Adam on shifted digits while the learning rate decays (Section 5).
 
     On a CPU the same seed, model and digits give the same result to the last bit, whether the
-    training was interrupted or not.
+    training was interrupted or not. Where `torch.distributed` was started, all its processes call
+    this alike: each takes its share of every batch, and the first one prints and writes.
 
     Args:
         model: the network to train, in place; it ends on the device.
         train: digits to learn from.
         validation: digits to judge each epoch by, if any.
         epochs: passes over `train`.
-        batch_size: images a step; the last step of an epoch takes what is left.
+        batch_size: images a step, of all processes; an epoch's last step takes what is left.
         learning_rate: at the first step; from step to step it falls by one factor, down to 5%.
-        augment: what happens to each image first: `"shift"` moves it by up to two pixels, `"none"`
-            leaves it.
+        augment: what happens to each image first: `"shift"` moves it by up to two pixels,
+            `"affine"` also turns, stretches and shears it a little, `"none"` leaves it.
         mixed_precision: run convolutions and matrix products in bfloat16.
         seed: of the order and the shifts. The model's own first weights aren't its business.
         device: where to train; by default a CUDA GPU if there is one, else the CPU.
@@ -81,6 +83,9 @@ def fit(
     """
     count = len(train.labels)
     plan = Plan(epochs, batch_size, learning_rate, augment, mixed_precision, seed, count)
+    processes = Processes()
+    processes.check_batches(count, batch_size)
+    written, progress = checkpoint if processes.first else None, progress and processes.first
     for digits in filter(None, (train, validation)):
         check_digits(digits, model.config.num_classes)
     device = choose_device(model, device)
@@ -88,17 +93,18 @@ def fit(
     state = TrainingState(model.to(device), plan)
     if resume:
         state.restore(checkpoint)
-    elif checkpoint:
-        state.save(checkpoint)
+    elif written:
+        state.save(written)
+    state.network = processes.join(state.model)
     with _bar(plan, len(state.history), progress) as bar:
         for epoch in range(len(state.history) + 1, epochs + 1):
-            dealt = batches(train, batch_size, state.generator, augment)
-            means = train_epoch(state, dealt, bar)
+            dealt = processes.shares(batches(train, batch_size, state.generator, augment))
+            means = processes.mean(train_epoch(state, dealt, bar), device)
             judged = evaluate(model, validation, device=device) if validation else None
             seen = (judged.accuracy, judged.loss) if judged else (None, None)
             state.history.append(Epoch(epoch, *means, *seen))
-            if checkpoint:
-                state.save(checkpoint)
+            if written:
+                state.save(written)
             if progress:
                 bar.write(str(state.history[-1]))
             if on_epoch:
@@ -123,9 +129,9 @@ def train_epoch(state: TrainingState, dealt: Iterable[Digits], bar: tqdm) -> lis
         bar: is told of each step.
 
     Returns:
-        Means over all images: total loss, margin loss, reconstruction loss, accuracy.
+        Means over all images dealt: total loss, margin loss, reconstruction loss, accuracy.
     """
-    model = state.model.train()
+    model = state.network.train()
     totals, count = torch.zeros(4, device=state.generator.device), 0
     for batch in dealt:
         means = training_step(model, state.optimizer, *batch, state.plan.mixed_precision)
@@ -161,7 +167,7 @@ def batches(
 
 
 def training_step(
-    model: CapsNet,
+    model: torch.nn.Module,
     optimizer: torch.optim.Optimizer,
     images: Float[Tensor, "b c h w"],
     labels: Shaped[Tensor, " b"],

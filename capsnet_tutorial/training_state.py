@@ -56,6 +56,8 @@ class Plan:
 class TrainingState:
     """A network in training: its optimiser, schedule, random numbers and history.
 
+    `network` is what a step calls: the model itself, or one that shares its work among processes.
+
     Args:
         model: the network, on its device.
         plan: what decides the training.
@@ -65,6 +67,7 @@ class TrainingState:
         device = next(model.parameters()).device
         decay = FINAL_LEARNING_RATE ** (1 / plan.num_steps)
         self.model, self.plan = model, plan
+        self.network: torch.nn.Module = model
         self.optimizer = torch.optim.Adam(model.parameters(), lr=plan.learning_rate, fused=True)
         self.scheduler = torch.optim.lr_scheduler.ExponentialLR(self.optimizer, decay)
         self.generator = torch.Generator(device).manual_seed(plan.seed)

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from capsnet_tutorial import CapsNet, CapsNetConfig, Digits, Epoch, fit, recipes, records
+from capsnet_tutorial.augmentation import AUGMENTATIONS
 from capsnet_tutorial.data import DATA_VARIABLE
 from capsnet_tutorial.recipes import describe_run, recipe_for, write_run
 
@@ -79,6 +80,11 @@ def test_the_gpus_recipe_takes_a_step_on_a_cpu():
     assert 0 < epoch.loss < 2
     assert not model.digit.weight.equal(before)
     assert all(weight.isfinite().all() for weight in model.parameters())
+
+
+def test_each_augmentation_is_told_in_words():
+    for augment in AUGMENTATIONS:
+        assert recipes.MOVES[augment] in str(replace(recipe_for(CPU), augment=augment))
 
 
 def recorded(folder, monkeypatch):

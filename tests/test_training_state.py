@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from capsnet_tutorial import CapsNet, CapsNetConfig, Digits, fit, load_checkpoint, save_checkpoint
-from capsnet_tutorial.training_state import Plan
+from capsnet_tutorial.training_state import Plan, saved_history
 
 CONFIG = CapsNetConfig.small(
     conv_channels=4, primary_types=2, image_shape=(1, 17, 17), num_classes=3
@@ -102,6 +102,14 @@ def test_a_finished_training_trains_nothing(tmp_path, monkeypatch):
     assert fit(network(), digits(), **options, resume=True) == history
 
 
+def test_a_checkpoint_knows_the_epochs_it_has_seen(tmp_path):
+    history = fit(network(), digits(), digits(5), **PLAN, checkpoint=tmp_path / "a.pt")
+    assert saved_history(tmp_path / "a.pt") == history
+    save_checkpoint(tmp_path / "b.pt", network())
+    with pytest.raises(ValueError, match="no training that could go on"):
+        saved_history(tmp_path / "b.pt")
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -136,7 +144,8 @@ def test_what_can_not_be_resumed_is_named(tmp_path):
     [
         ({"learning_rate": 0.0}, "learning_rate must be above 0"),
         ({"learning_rate": float("nan")}, "learning_rate must be above 0"),
-        ({"augment": "mirror"}, "augment must be one of shift, none, got 'mirror'"),
+        ({"learning_rate": float("inf")}, "learning_rate must be above 0 and finite"),
+        ({"augment": "mirror"}, "augment must be one of shift, affine, none, got 'mirror'"),
     ],
 )
 def test_a_plan_that_makes_no_sense_is_refused(change, said):

@@ -1,0 +1,384 @@
+"""The command line: a run can be stopped, resumed, repeated and asked; bad input is named."""
+
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import tiny_cli
+import torch
+from PIL import Image
+
+from capsnet_tutorial import Digits, evaluate, load_checkpoint, train_command
+from capsnet_tutorial.cli import main
+from capsnet_tutorial.intervals import wilson_interval
+from capsnet_tutorial.predicting import read_picture
+from capsnet_tutorial.runs import read_run_record, write_run_record
+
+TINY = Path(tiny_cli.__file__)
+SHORT = ["--device=cpu", "--epochs=4"]
+
+
+@pytest.fixture(autouse=True)
+def _tiny(monkeypatch):
+    tiny_cli.make_tiny(monkeypatch.setattr)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """Return the folder of a run of four epochs, which no test may change."""
+    folder = tmp_path_factory.mktemp("runs") / "finished"
+    with pytest.MonkeyPatch.context() as patched:
+        tiny_cli.make_tiny(patched.setattr)
+        assert main(["train", *SHORT, f"--out={folder}"]) == 0
+    return folder
+
+
+def weights(folder):
+    return [
+        weight for _, weight in load_checkpoint(folder / "checkpoint.pt").model.named_parameters()
+    ]
+
+
+def same_weights(first, second):
+    return all(a.equal(b) for a, b in zip(weights(first), weights(second), strict=True))
+
+
+def content(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_run_keeps_all_that_it_takes_to_understand_and_repeat_it(finished):
+    names = {path.name for path in finished.iterdir()}
+    assert names == {"checkpoint.pt", "record.json", "chart.svg"}
+    record, test = read_run_record(finished), tiny_cli.few_digits()[1]
+    assert [epoch["epoch"] for epoch in record["epochs"]] == [1, 2, 3, 4]
+    assert all(0 < epoch["validation_loss"] < 2 for epoch in record["epochs"])
+    assert record["counts"] == {"train": 43, "validation": 9, "test": 20}
+    judged = evaluate(load_checkpoint(finished / "checkpoint.pt").model, test)
+    assert record["error"] == pytest.approx(1 - judged.accuracy)
+    assert record["wrong"] == round(20 * record["error"])
+    assert record["interval"] == list(wilson_interval(record["wrong"], 20))
+    assert record["seconds"] > 0
+    assert record["options"]["seed"] == record["seed"] == 0
+    chart = (finished / "chart.svg").read_text(encoding="utf-8")
+    assert chart.startswith("<svg")
+    assert "in training, shifted" in chart
+
+
+def test_the_recorded_command_makes_the_same_run_to_the_last_bit(finished, tmp_path):
+    record = read_run_record(finished)
+    assert main([*shlex.split(record["command"])[1:], f"--out={tmp_path}"]) == 0
+    again = read_run_record(tmp_path)
+    assert {name for name in record if record[name] != again[name]} <= {"seconds"}
+    assert same_weights(finished, tmp_path)
+
+
+def test_the_test_digits_are_used_once_and_at_the_end(tmp_path, monkeypatch):
+    seen, used = [], train_command.judge
+    monkeypatch.setattr(train_command, "judge", lambda *a: seen.append(len(epochs())) or used(*a))
+
+    def epochs():
+        return read_run_record(tmp_path)["epochs"]
+
+    assert main(["train", *SHORT, f"--out={tmp_path}"]) == 0
+    assert seen == [4]
+
+
+def test_a_log_gets_a_line_an_epoch(tmp_path, capsys):
+    assert main(["train", "--epochs=2", "--device=cpu", f"--out={tmp_path}"]) == 0
+    printed = capsys.readouterr()
+    assert [line for line in printed.out.splitlines() if "loss" in line] == [
+        line for line in printed.out.splitlines() if line.startswith("epoch ")
+    ]
+    assert printed.out.count("\nepoch ") == 2
+    assert "test digits wrong" in printed.out
+    assert printed.err == ""
+
+
+def start(*words, **options):
+    """Start the command in a process of its own, which Ctrl-C can stop."""
+    return subprocess.Popen(
+        [sys.executable, str(TINY), *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+        **options,
+    )
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for one process alone")
+def test_ctrl_c_leaves_a_run_that_a_new_process_ends_to_the_last_bit(finished, tmp_path):
+    first = start("train", *SHORT, f"--out={tmp_path}")
+    for line in first.stdout:
+        if line.startswith("epoch 2"):
+            first.send_signal(signal.SIGINT)
+    _, said = first.communicate()
+    assert first.returncode == 130
+    assert said.splitlines()[-1].startswith("stopped after epoch ")
+    assert said.splitlines()[-1].endswith(f"train --out {tmp_path} --resume")
+    assert len(said.splitlines()) == 1
+    assert read_run_record(tmp_path)["wrong"] is None
+    assert not (tmp_path / "chart.svg").exists()
+    second = start("train", f"--out={tmp_path}", "--resume")
+    printed, said = second.communicate()
+    assert (second.returncode, said) == (0, "")
+    assert "\nepoch 1" not in printed
+    assert "\nepoch 4" in printed
+    assert same_weights(finished, tmp_path)
+    expected, found = read_run_record(finished), read_run_record(tmp_path)
+    assert {name for name in expected if expected[name] != found[name]} <= {"seconds"}
+    assert (tmp_path / "chart.svg").read_bytes() == (finished / "chart.svg").read_bytes()
+
+
+def interrupt(*arguments, **options):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(("where", "done"), [("fit", 0), ("judge", 4)])
+def test_a_run_stopped_anywhere_goes_on(where, done, finished, tmp_path, monkeypatch, capsys):
+    with monkeypatch.context() as patched:
+        patched.setattr(train_command, where, interrupt)
+        assert main(["train", *SHORT, f"--out={tmp_path}"]) == 130
+    said = capsys.readouterr().err
+    assert f"stopped after epoch {done} of 4: go on with" in said
+    assert len(said.splitlines()) == 1
+    assert main(["train", f"--out={tmp_path}", "--resume"]) == 0
+    assert same_weights(finished, tmp_path)
+    expected, found = read_run_record(finished), read_run_record(tmp_path)
+    assert {name for name in expected if expected[name] != found[name]} <= {"seconds"}
+
+
+def test_a_run_stopped_before_it_began_leaves_no_folder(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(train_command, "Plan", interrupt)
+    assert main(["train", *SHORT, f"--out={tmp_path / 'run'}"]) == 130
+    assert len(capsys.readouterr().err.splitlines()) == 1
+    assert not (tmp_path / "run").exists()
+
+
+def test_the_record_catches_up_with_the_checkpoint_and_seconds_add_up(finished, tmp_path):
+    record = read_run_record(finished)
+    # As if the power had failed between writing the checkpoint and the record.
+    record |= {"epochs": record["epochs"][:3], "seconds": 1000.0}
+    record |= dict.fromkeys(("wrong", "error", "interval"))
+    (tmp_path / "checkpoint.pt").write_bytes((finished / "checkpoint.pt").read_bytes())
+    write_run_record(tmp_path, record)
+    assert main(["train", f"--out={tmp_path}", "--resume"]) == 0
+    assert read_run_record(tmp_path)["epochs"] == read_run_record(finished)["epochs"]
+    assert read_run_record(tmp_path)["seconds"] >= 1000
+
+
+def test_a_finished_run_trains_nothing_and_is_left_as_it_is(finished, monkeypatch, capsys):
+    before = content(finished)
+    monkeypatch.setattr(train_command, "fit", lambda *_, **__: pytest.fail("it trained"))
+    assert main(["train", *SHORT, f"--out={finished}", "--resume"]) == 0
+    assert "is finished" in capsys.readouterr().out
+    assert content(finished) == before
+
+
+def test_without_out_a_run_is_named_after_what_it_trains(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["train", "--epochs=1", "--device=cpu", "--no-reconstruction"]) == 0
+    assert (tmp_path / "runs" / "small-sample" / "record.json").is_file()
+    assert load_checkpoint("runs/small-sample/checkpoint.pt").model.decoder is None
+    picture(tmp_path / "a.png", 0)
+    assert main(["predict", "runs/small-sample", "a.png"]) == 0
+
+
+@pytest.mark.parametrize("augment", ["affine", "none"])
+def test_the_chart_says_what_happened_to_the_digits_in_training(augment, tmp_path):
+    words = ["train", "--epochs=1", "--device=cpu", f"--augment={augment}", f"--out={tmp_path}"]
+    assert main(words) == 0
+    said = {"affine": "in training, distorted", "none": "in training, unmoved"}[augment]
+    assert said in (tmp_path / "chart.svg").read_text(encoding="utf-8")
+
+
+def test_a_compiled_run_is_loaded_uncompiled(finished, tmp_path):
+    # The back end "eager" needs no C++ compiler and compiles nothing, but wraps all the same.
+    code = (
+        "import functools, sys, torch, tiny_cli; tiny_cli.make_tiny();"
+        "wrapped = torch.nn.Module.compile; seen = [];"
+        "torch.nn.Module.compile ="
+        " lambda self: (seen.append(1), wrapped(self, backend='eager'));"
+        "code = tiny_cli.main(); assert seen; sys.exit(code)"
+    )
+    words = ["train", *SHORT, "--compile", f"--out={tmp_path}"]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(TINY.parent), *sys.path])}
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words], capture_output=True, text=True, env=environment
+    )
+    assert done.returncode == 0, done.stderr
+    loaded = load_checkpoint(tmp_path / "checkpoint.pt").model
+    assert list(loaded.state_dict()) == list(
+        load_checkpoint(finished / "checkpoint.pt").model.state_dict()
+    )
+    for mine, theirs in zip(weights(tmp_path), weights(finished), strict=True):
+        torch.testing.assert_close(mine, theirs, atol=1e-4, rtol=0)
+    assert main(["evaluate", str(tmp_path)]) == 0
+
+
+def test_evaluate_prints_what_the_record_says(finished, capsys):
+    record, before = read_run_record(finished), content(finished)
+    assert main(["evaluate", str(finished)]) == 0
+    low, high = record["interval"]
+    assert capsys.readouterr().out.splitlines() == [
+        f"{record['wrong']} of 20 sample test digits wrong: {record['error']:.2%}",
+        f"95% interval: {low:.2%} to {high:.2%}",
+    ]
+    assert content(finished) == before
+
+
+def picture(path, number):
+    image = tiny_cli.few_digits()[1].images[number, 0]
+    Image.fromarray((255 - 255 * image).byte().numpy()).resize((90, 90)).save(path)
+
+
+def test_predict_prints_digit_and_lengths_and_never_overwrites(finished, tmp_path, capsys):
+    for name, number in (("a.png", 3), ("b.png", 17)):
+        picture(tmp_path / name, number)
+    pictures, out = [str(tmp_path / name) for name in ("a.png", "b.png")], tmp_path / "drawn"
+    model = load_checkpoint(finished / "checkpoint.pt").model
+    for _ in range(2):
+        assert main(["predict", str(finished), *pictures, f"--out={out}"]) == 0
+        printed = capsys.readouterr().out.splitlines()
+        for path, (first, second, third) in zip(pictures, (printed[:3], printed[3:]), strict=True):
+            lengths = model(read_picture(path)[None]).lengths[0]
+            digit = int(lengths.argmax())
+            assert first == f"{path}: {digit}"
+            assert f"{digit}: {lengths[digit]:.2f}" in second
+            assert Path(third.removeprefix("  drawn in ")).read_bytes()[:4] == b"\x89PNG"
+    assert len(list(out.iterdir())) == 4
+    assert len({path.read_bytes() for path in out.iterdir()}) == 2
+
+
+def test_predict_writes_into_the_run_if_nothing_else_is_said(tmp_path, capsys):
+    assert main(["train", "--epochs=1", "--device=cpu", f"--out={tmp_path / 'run'}"]) == 0
+    picture(tmp_path / "a.png", 0)
+    assert main(["predict", str(tmp_path / "run"), str(tmp_path / "a.png")]) == 0
+    [drawn] = (tmp_path / "run").glob("a-read-as-?.png")
+    assert str(drawn) in capsys.readouterr().out
+
+
+BAD = {
+    "train --epochs 0": "at least one digit, one epoch and one image a batch",
+    "train --epochs x": "invalid int value: 'x'",
+    "train --batch-size -3": "one image a batch",
+    "train --learning-rate 0": "learning_rate must be above 0",
+    "train --learning-rate nan": "learning_rate must be above 0",
+    "train --routing 0": "num_iterations must be a whole number of at least 1",
+    "train --seed -1": "a seed lies between 0 and",
+    "train --device nowhere": "there is no device 'nowhere'",
+    "train --device cuda:99": "no device 'cuda:99'",
+    "train --preset huge": "invalid choice: 'huge'",
+    "train --augment mirror": "invalid choice: 'mirror'",
+    "train --precision fp8": "invalid choice: 'fp8'",
+    "train --out FINISHED": "is not empty: name another folder",
+    "train --out FILE": "is not empty: name another folder",
+    "train --out FILE/run": "Not a directory",
+    "train --out NOWHERE --resume": "there is no run in",
+    "train --out FINISHED --resume --epochs 5": "begun with epochs 4, not 5",
+    "train --out FINISHED --resume --preset paper": "begun with preset small, not paper",
+    "train --out BROKEN --resume": "record.json is broken",
+    "train --out DAMAGED --resume": "is damaged or no checkpoint",
+    "train --data mnist --data-dir NOWHERE": "MNIST is not in",
+    "evaluate NOWHERE": "there is no run in",
+    "evaluate BROKEN": "record.json is broken",
+    "evaluate DAMAGED": "has done 0 of 4 epochs, and the test digits are kept for its end",
+    "evaluate FINISHED --data other": "invalid choice: 'other'",
+    "evaluate FINISHED --data mnist --data-dir NOWHERE": "MNIST is not in",
+    "predict NOWHERE FILE": "there is no checkpoint at",
+    "predict FINISHED NOWHERE": "there is no picture at",
+    "predict FINISHED FILE": "is no picture that can be read",
+    "predict FINISHED BLANK": "is of one tone",
+    "predict FINISHED PICTURE FILE": "is no picture that can be read",
+    "predict FINISHED PICTURE --out FILE": "File exists",
+    "predict FINISHED": "required: IMAGE",
+    "": "required: COMMAND",
+    "bake": "invalid choice: 'bake'",
+}
+
+
+@pytest.mark.parametrize("words", BAD)
+def test_bad_input_is_named_in_one_sentence_and_nothing_is_written(
+    words, finished, tmp_path, capsys, monkeypatch
+):
+    def refuse(*arguments, **options):
+        raise OSError("no network here")
+
+    monkeypatch.setattr("torchvision.datasets.mnist.download_and_extract_archive", refuse)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("mine")
+    Image.new("L", (30, 30), 200).save(tmp_path / "blank.png")
+    picture(tmp_path / "picture.png", 0)
+    unfinished = read_run_record(finished) | {"epochs": []}
+    unfinished |= dict.fromkeys(("wrong", "error", "interval"))
+    for name in ("broken", "damaged"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "broken" / "record.json").write_text("{")
+    write_run_record(tmp_path / "damaged", unfinished)
+    (tmp_path / "damaged" / "checkpoint.pt").write_bytes(b"PK\3\4 and no more")
+    places = {name: name.lower() for name in ("FILE", "NOWHERE", "BROKEN", "DAMAGED")}
+    places |= {"FINISHED": str(finished), "BLANK": "blank.png", "PICTURE": "picture.png"}
+    before = content(tmp_path) | content(finished)
+    spelt = " ".join(places.get(word, word) for word in words.replace("/", " / ").split())
+    try:
+        code = main(shlex.split(spelt.replace(" / ", "/")))
+    except SystemExit as ended:
+        code = ended.code
+    printed = capsys.readouterr()
+    assert code == 2
+    assert BAD[words] in printed.err
+    assert len(printed.err.splitlines()) == 1
+    assert printed.err.startswith("capsnet-tutorial")
+    assert content(tmp_path) | content(finished) == before
+    # torchvision makes a folder before it looks for the network.
+    assert "--data-dir" in words or not (tmp_path / "nowhere").exists()
+
+
+def test_a_loss_that_is_no_number_ends_the_run_with_the_cure(tmp_path, capsys):
+    assert main(["train", *SHORT, "--learning-rate=1e30", f"--out={tmp_path}"]) == 2
+    assert "lower --learning-rate than 1e+30" in capsys.readouterr().err
+    assert read_run_record(tmp_path)["wrong"] is None
+
+
+def test_a_run_on_mnist_is_not_judged_by_the_sample_that_is_part_of_it(
+    finished, tmp_path, capsys, monkeypatch
+):
+    parts = tiny_cli.few_digits()
+    monkeypatch.setattr("capsnet_tutorial.recipes.mnist", lambda root, train=True: parts[not train])
+    monkeypatch.setattr(
+        "capsnet_tutorial.recipes.split", lambda digits, count: (digits, Digits(*parts[1]))
+    )
+    words = ["train", "--data=mnist", "--epochs=1", "--device=cpu", "--data-dir=there"]
+    assert main([*words, f"--out={tmp_path}"]) == 0
+    assert main(["evaluate", str(tmp_path)]) == 0
+    assert "mnist test digits" in capsys.readouterr().out
+    assert main(["evaluate", str(tmp_path), "--data=sample"]) == 2
+    assert "the sample digits are among them" in capsys.readouterr().err
+    assert main(["evaluate", str(finished), "--data=mnist"]) == 0
+
+
+def test_the_package_itself_is_the_command():
+    command = [sys.executable, "-m", "capsnet_tutorial", "--help"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "usage: capsnet-tutorial" in done.stdout
+    for name in ("train", "evaluate", "predict", "bench"):
+        assert name in done.stdout
+
+
+def test_bench_hands_its_words_to_the_benchmark(monkeypatch, tmp_path, capfd):
+    assert main(["bench", "--help"]) == 0
+    assert "--rounds" in capfd.readouterr().out
+    monkeypatch.setattr("capsnet_tutorial.cli.BENCHMARK", tmp_path / "step.py")
+    assert main(["bench"]) == 2
+    assert "bench needs the repository" in capfd.readouterr().err
+
+
+def test_the_record_is_json_that_any_reader_knows(finished):
+    text = (finished / "record.json").read_text(encoding="utf-8")
+    assert json.loads(text, parse_constant=pytest.fail)["format"] == "capsnet-tutorial run 1"
