@@ -293,7 +293,7 @@ def test_the_backward_pass_writes_one_tensor_as_large_as_the_predictions():
     assert written["autograd"] >= 5
 
 
-def test_on_a_gpu_neither_pass_waits_for_a_value(dtype):
+def test_on_a_gpu_neither_pass_waits_for_a_value():
     # Make-believe tensors on a make-believe GPU: they have shapes, and reading a value raises.
     with FakeTensorMode():
         u_hat = torch.randn(2, 4, 9, 3, device="cuda")
