@@ -15,8 +15,8 @@ def interleaved_medians(
 ) -> dict[str, float]:
     """Call all functions in turn, `rounds` times over, and return the median seconds of each.
 
-    What slows the machine for a while slows them all, so their ratios keep. Each was called once
-    before, untimed.
+    What slows the machine for a while slows them all, so their ratios keep. A first round, in which
+    memory is found and code compiled, does not count.
     """
     repeats = 10 if device.type == "cuda" else 1  # a GPU's step is over before a clock is read
     times = {name: [] for name in functions}

@@ -131,6 +131,7 @@ def test_what_could_not_be_loaded_is_not_saved(model, tmp_path):
     assert load_checkpoint(path).extra == {"epoch": 1}
 
 
+@pytest.mark.cuda
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="saves from a CUDA device")
 def test_a_cpu_loads_what_cuda_saved(model, tmp_path):
     save_checkpoint(tmp_path / "a.pt", model.cuda(), noise=torch.zeros(2, device="cuda"))

@@ -7,10 +7,16 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch._subclasses import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from capsnet_tutorial import DigitCaps, dynamic_routing, routing, squash
-from capsnet_tutorial.routing_gradient import RoutingInOneProduct, route, squash_gradient
+from capsnet_tutorial.routing_gradient import (
+    RoutingInOneProduct,
+    gradient_in_one_product,
+    route,
+    squash_gradient,
+)
 
 repeatable = settings(deadline=None, max_examples=40, derandomize=True)
 sizes = st.integers(1, 4)
@@ -287,6 +293,16 @@ def test_the_backward_pass_writes_one_tensor_as_large_as_the_predictions():
     assert written["autograd"] >= 5
 
 
+def test_on_a_gpu_neither_pass_waits_for_a_value():
+    # Make-believe tensors on a make-believe GPU: they have shapes, and reading a value raises.
+    with FakeTensorMode():
+        u_hat = torch.randn(2, 4, 9, 3, device="cuda")
+        rounds = route(u_hat, 3)
+        grad = gradient_in_one_product(u_hat, *rounds, rounds[2][-1])
+        assert (grad.shape, grad.device) == (u_hat.shape, u_hat.device)
+
+
+@pytest.mark.cuda
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="runs on a CUDA device")
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_cuda_gives_what_the_cpu_gives(dtype):

@@ -256,6 +256,7 @@ def test_on_a_gpu_nothing_of_a_step_waits_for_a_value(config):
             loss.total.item()
 
 
+@pytest.mark.cuda
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="trains on a CUDA device")
 def test_steps_on_a_gpu_do_not_synchronise():
     model = small_model().cuda()
