@@ -139,3 +139,9 @@ def test_affine_maps_fill_with_zeros_and_keep_intensities_in_range():
     assert moved.min() == 0
     assert moved.max() == 1  # not above, which the losses would refuse
     assert (moved[:, :, 5:7, 5:7] > 0.999).all()
+
+
+def test_an_intensity_that_rounding_took_out_of_range_is_put_back(monkeypatch):
+    beyond = torch.tensor([[[[-1e-7, 1 + 2e-7]]]])
+    monkeypatch.setattr(torch.nn.functional, "grid_sample", lambda *_, **__: beyond)
+    assert affine(torch.zeros(1, 1, 1, 2), one_matrix()).tolist() == [[[[0, 1]]]]

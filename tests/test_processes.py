@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from capsnet_tutorial import Digits
+from capsnet_tutorial import CapsNet, CapsNetConfig, Digits, fit, training
 from capsnet_tutorial.processes import Processes
 
 TINY = Path(__file__).with_name("tiny_cli.py")
@@ -64,6 +64,18 @@ def test_one_process_takes_all_and_leaves_the_network_as_it_is():
     [batch] = alone.shares([numbered(3)])
     assert batch.labels.equal(numbered(3).labels)
     assert alone.share == 1
+
+
+def test_of_several_processes_only_the_first_writes_and_prints(tmp_path, monkeypatch, capsys):
+    for rank in (1, 0):
+        # Each alone, so that it waits for nobody.
+        monkeypatch.setattr(training, "Processes", lambda rank=rank: one_of(rank, 1))
+        model = CapsNet(CapsNetConfig.small(image_shape=(1, 17, 17), conv_channels=4))
+        digits = Digits(torch.zeros(2, 1, 17, 17), torch.tensor([0, 1]))
+        monkeypatch.setattr(Processes, "shares", lambda self, dealt: dealt)
+        fit(model, digits, epochs=1, checkpoint=tmp_path / "a.pt")
+        assert (tmp_path / "a.pt").exists() == (rank == 0)
+        assert bool(capsys.readouterr().out) == (rank == 0)
 
 
 def start(*words, processes=1):

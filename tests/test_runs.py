@@ -116,6 +116,12 @@ def test_numbers_that_json_does_not_know_are_not_written(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+def test_numbers_that_json_does_not_know_are_not_read(tmp_path):
+    (tmp_path / "record.json").write_text(json.dumps(a_record() | {"seconds": math.nan}))
+    with pytest.raises(ValueError, match="NaN is no number that JSON knows"):
+        read_run_record(tmp_path)
+
+
 def test_a_folder_is_empty_or_it_is_refused(tmp_path):
     check_empty(tmp_path)
     check_empty(tmp_path / "not there")
