@@ -130,7 +130,7 @@ annotate(reference.dynamic_routing)
 # %% [markdown]
 # And here is the function that the network uses. A sum over an index became an `einsum`: the letters before the arrow name the axes that go in, and a letter that is missing after it is summed over. So `bij,bijm->bjm` multiplies each guess by its coupling and sums over the children `i`. (As an axis, `b` counts images. It has nothing to do with the logits `b_ij`.)
 #
-# Mind `softmax(dim=2)`: axis 2 is `j`, the parents. The pitfalls come back to it. `dynamic_routing` checks its input and calls this function.
+# Mind `softmax(dim=2)`: axis 2 is `j`, the parents. The pitfalls come back to it. `dynamic_routing` checks its input and calls this function; in training it computes the same in another order, [for speed](../docs/routing_gradient.md).
 
 # %%
 from capsnet_tutorial import routing
@@ -307,7 +307,7 @@ print("parent 0 beside another: ", beside[0])
 # %% [markdown]
 # ### Stopping the gradient
 #
-# Routing is a computation like any other, so gradients flow back through all rounds, as in the authors' code. Some implementations cut them in all rounds but the last, which saves time. The output is the same, the gradient is not: the couplings then count as constants. This cell takes the gradient of parent 0's length both ways.
+# Routing is a computation like any other, so gradients flow back through all rounds, as in the authors' code. Some implementations cut them in all rounds but the last, which saves time. The output is the same, the gradient is not: the couplings then count as constants. This cell takes the gradient of parent 0's length both ways. (The package takes the full one without autograd's detours: [one product](../docs/routing_gradient.md) gives all of it.)
 
 
 # %%

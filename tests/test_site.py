@@ -395,6 +395,43 @@ def test_a_warning_in_a_lesson_is_refused(tmp_path):
         notebooks.read_cells(path)
 
 
+def displayed(kind, content):
+    return {"output_type": "display_data", "data": {kind: content}, "metadata": {}}
+
+
+@pytest.mark.parametrize(
+    ("output", "says"),
+    [
+        (displayed("text/html", "<script>1</script>"), "a script in it"),
+        (displayed("text/html", "<b onclick='f()'>1</b>"), "a script in it"),
+        (displayed("text/html", "<div><b>1</div></b>"), "tags don't match"),
+        (displayed("text/html", "<div>"), "tags don't match"),
+        (displayed("text/html", "1</div>"), "tags don't match"),
+        (displayed("application/vnd.widget", "{}"), "no page shows: application/vnd.widget"),
+        (displayed("text/plain", "\x1b[31mred"), "terminal colours"),
+        ({"output_type": "stream", "name": "stdout", "text": ["\x1b[1mbold"]}, "terminal colours"),
+    ],
+)
+def test_an_output_that_no_page_can_show_is_refused(tmp_path, output, says):
+    code = {"cell_type": "code", "source": "1", "execution_count": 1, "outputs": [output]}
+    path = tmp_path / "07_odd.ipynb"
+    path.write_text(json.dumps({"cells": [{"cell_type": "markdown", "source": "# A"}, code]}))
+    with pytest.raises(PluginError, match=rf"07_odd.ipynb, cell 1 .*{says}"):
+        notebooks.read_cells(path)
+
+
+def test_harmless_html_and_a_title_are_let_through(tmp_path):
+    fine = displayed("text/html", "<p>a<br>b <b>c</b></p>")
+    code = {"cell_type": "code", "source": "1", "execution_count": 1, "outputs": [fine]}
+    cells = [{"cell_type": "markdown", "source": "# A"}, code]
+    path = tmp_path / "07_fine.ipynb"
+    path.write_text(json.dumps({"cells": cells}))
+    assert notebooks.read_cells(path) == cells
+    path.write_text(json.dumps({"cells": [*cells, {"cell_type": "raw", "source": "x"}]}))
+    with pytest.raises(PluginError, match="cell 2 is neither prose nor code but raw"):
+        notebooks.read_cells(path)
+
+
 def test_a_picture_needs_an_alternative():
     output = {"output_type": "display_data", "data": {"image/png": "AAAA"}, "metadata": {}}
     cell = {"cell_type": "code", "source": "picture", "metadata": {}}

@@ -3,6 +3,7 @@
 import json
 import re
 from html import escape
+from html.parser import HTMLParser
 from pathlib import Path
 
 import annotated
@@ -17,23 +18,66 @@ def read_cells(path: Path) -> list[dict]:
     """Return a lesson's cells.
 
     Raises:
-        PluginError: if a cell wasn't run, crashed, or wrote to stderr, or there is no title.
+        PluginError: if there is no title, a cell wasn't run or is neither prose nor code, or an
+            output is unfit for a page.
     """
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     if not cells or not "".join(cells[0]["source"]).startswith("# "):
         raise PluginError(f"{path.name}: the first cell must start with the title, `# …`.")
     for number, cell in enumerate(cells):
+        where = f"{path.name}, cell {number}"
+        if cell["cell_type"] not in ("markdown", "code"):
+            raise PluginError(f"{where} is neither prose nor code but {cell['cell_type']}.")
         if cell["cell_type"] != "code" or not "".join(cell["source"]).strip():
             continue
-        where = f"{path.name}, cell {number}"
         if cell["execution_count"] is None:
             raise PluginError(f"{where} was not run: run `make lessons`.")
         for output in cell["outputs"]:
-            if output["output_type"] == "error":
-                raise PluginError(f"{where} ended in {output['ename']}: {output['evalue']}")
-            if output.get("name") == "stderr":
-                raise PluginError(f"{where} wrote to stderr: {''.join(output['text'])}")
+            if fault := _fault_of(output):
+                raise PluginError(f"{where} {fault}")
     return cells
+
+
+def _fault_of(output: dict) -> str | None:
+    """Say why an output can't be shown, if so."""
+    if output["output_type"] == "error":
+        return f"ended in {output['ename']}: {output['evalue']}"
+    if output.get("name") == "stderr":
+        return f"wrote to stderr: {''.join(output['text'])}"
+    data = output.get("data", {"text/plain": output.get("text", "")})
+    if foreign := sorted(set(data) - set(KNOWN)):
+        return f"has an output of a form that no page shows: {', '.join(foreign)}"
+    if "\x1b" in "".join(data.get("text/plain", "")):
+        return "prints terminal colours, which no page shows"
+    html = "".join(data.get("text/html", ""))
+    if re.search(r"<script\b|\son\w+\s*=|javascript:", html, re.IGNORECASE):
+        return "has an output with a script in it"
+    nesting = Nesting()
+    nesting.feed(html)
+    if nesting.open or nesting.broken:
+        return "has an output whose HTML tags don't match"
+    return None
+
+
+class Nesting(HTMLParser):
+    """Look whether the tags of some HTML match."""
+
+    VOID = frozenset({"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "wbr"})
+
+    def __init__(self):
+        super().__init__()
+        self.open: list[str] = []
+        self.broken = False
+
+    def handle_starttag(self, tag: str, attrs: list) -> None:
+        """Note a tag that has to be closed."""
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        """Close the last open tag, which has to be this one."""
+        if tag not in self.VOID and (not self.open or self.open.pop() != tag):
+            self.broken = True
 
 
 def check_lessons(folder: Path) -> None:
