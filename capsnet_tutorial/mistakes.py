@@ -156,7 +156,12 @@ def shift_whole_batch(
     return move(images, moves.expand(2, len(images), 1), max_shift)
 
 
-def fit_by_test_loss(model: CapsNet, train: Digits, test: Digits, epochs: int) -> list[float]:
+def fit_by_test_loss(
+    model: CapsNet,
+    train: Digits,
+    test: Digits,
+    epochs: int,
+) -> list[float]:
     """Train, and lower the learning rate whenever the loss on the *test* digits stops falling.
 
     The fault: what is learned depends on the labels of the digits that are to judge it.

@@ -120,7 +120,11 @@ def _bar(plan: Plan, epochs_done: int, progress: bool) -> tqdm:
     return tqdm(total=plan.num_steps, initial=epochs_done * steps_an_epoch, unit="step", **hidden)
 
 
-def train_epoch(state: TrainingState, dealt: Iterable[Digits], bar: tqdm) -> list[float]:
+def train_epoch(
+    state: TrainingState,
+    dealt: Iterable[Digits],
+    bar: tqdm,
+) -> list[float]:
     """Take one step for each batch, and lower the learning rate after each.
 
     Args:
@@ -144,7 +148,10 @@ def train_epoch(state: TrainingState, dealt: Iterable[Digits], bar: tqdm) -> lis
 
 
 def batches(
-    train: Digits, batch_size: int, generator: torch.Generator, augment: str = "shift"
+    train: Digits,
+    batch_size: int,
+    generator: torch.Generator,
+    augment: str = "shift",
 ) -> Iterator[Digits]:
     """Yield all digits once, in a new order, each changed a little in its own way.
 

@@ -186,8 +186,8 @@ print("the same parents both times")
 
 # %%
 angle = torch.tensor(0.7)
-c, s = angle.cos(), angle.sin()
-turn = torch.tensor([[c, -s], [s, c]])
+cos, sin = angle.cos(), angle.sin()
+turn = torch.tensor([[cos, -sin], [sin, cos]])
 turned, turned_trace = dynamic_routing(
     u_hat[None] @ turn.T, return_trace=True
 )

@@ -31,7 +31,7 @@ bottleneck(held_out.images[0])
 #
 # A capsule is put in the same place. The friend is called the **decoder**. Where the drawing differs from the digit, both learn: the decoder to draw better, and the layers below the capsule to say more useful numbers. The paper uses this as a **regulariser**: an extra demand that keeps a network from learning its training digits by heart.
 #
-# We train a small network on 4,000 digits, which takes about a minute on two cores. How training works is the subject of [its own lesson](06_training.ipynb). `"augment": "none"` says that the digits aren't moved about in training. The last column says how far the drawings are off: squared errors, summed over the pixels, as explained below. The settings were chosen on digits set aside from the 4,000.
+# We train a small network on 4,000 digits, which takes about a minute on two cores. How training works is the subject of [its own lesson](06_training.ipynb). `augment="none"` says that the digits aren't moved about in training. The last column says how far the drawings are off: squared errors, summed over the pixels, as explained below. The settings were chosen on digits set aside from the 4,000.
 
 # %%
 import torch
@@ -39,10 +39,9 @@ import torch
 from capsnet_tutorial import CapsNet, CapsNetConfig, fit
 
 recipe = {"epochs": 8, "batch_size": 25, "learning_rate": 2e-3}
-recipe |= {"augment": "none", "seed": 0}
 torch.manual_seed(0)
 model = CapsNet(CapsNetConfig.small())
-history = fit(model, train, **recipe, progress=False)
+history = fit(model, train, **recipe, augment="none", progress=False)
 print("epoch  error in training  squared error of drawings")
 for e in history:
     error = 1 - e.accuracy

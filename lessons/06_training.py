@@ -483,7 +483,7 @@ whole.unlink()
 # <details>
 # <summary>Answer</summary>
 #
-# 3,838, about 4,000. Solve $3.84 / (n + 3.84) < 0.001$ for $n$.
+# 3,838, about 4,000. Solve $3.84 / (n + 3.84) \lt 0.001$ for $n$.
 #
 # </details>
 #
