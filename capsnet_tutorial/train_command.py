@@ -145,10 +145,7 @@ def _train(
         out.mkdir(parents=True, exist_ok=True)
         write_run_record(out, record)
         print(f"{options.recipe}\non {record['hardware']} ({options.device}), into {out}")
-    torch.manual_seed(options.seed)
-    model = CapsNet(options.recipe.config)
-    if options.compile:
-        model.compile()  # in place: the names of its weights stay as they are
+    model = _network(options)
     before, start = record["seconds"], time.perf_counter()
 
     def keep(epoch: Epoch) -> None:
@@ -174,10 +171,19 @@ def _train(
         on_epoch=keep,
     )
     if processes.first:
-        record |= judge(model, piles["test"], options.device)
         (out / CHART).write_text(_chart(history, options.augment).svg, encoding="utf-8")
+        record |= judge(model, piles["test"], options.device)
         write_run_record(out, record)
         print(describe_run(record))
+
+
+def _network(options: Options) -> CapsNet:
+    """Build a network from its seed."""
+    torch.manual_seed(options.seed)
+    model = CapsNet(options.recipe.config)
+    if options.compile:
+        model.compile()  # in place: the names of its weights stay as they are
+    return model
 
 
 def _chart(history: History, augment: str) -> Picture:
