@@ -9,7 +9,7 @@ from torch import Tensor
 
 
 def random_shift(
-    images: Shaped[Tensor, "b c h w"],
+    images: Shaped[Tensor, "..."],
     max_shift: int = 2,
     generator: torch.Generator | None = None,
 ) -> Shaped[Tensor, "b c h w"]:
@@ -25,7 +25,7 @@ def random_shift(
         The moved images. Pixels pushed over the edge are lost.
 
     Raises:
-        ValueError: if `max_shift` is negative.
+        ValueError: if `max_shift` is negative or `images` haven't four axes.
 
     Source: Sabour, Frosst and Hinton (2017), Section 5.
 
@@ -33,6 +33,10 @@ def random_shift(
     >>> random_shift(image, max_shift=0).equal(image)
     True
     """
+    if images.ndim != 4:
+        raise ValueError(
+            f"images must have the axes [batch, channel, row, column], got {tuple(images.shape)}"
+        )
     if max_shift < 0:
         raise ValueError(f"max_shift must not be negative, got {max_shift}")
     device = generator.device if generator else images.device

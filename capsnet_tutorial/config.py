@@ -58,6 +58,8 @@ class CapsNetConfig:
         channels, height, width = self.image_shape
         sizes = {
             "channels of image_shape": channels,
+            "height of image_shape": height,
+            "width of image_shape": width,
             "num_classes": self.num_classes,
             "conv_channels": self.conv_channels,
             "primary_types": self.primary_types,

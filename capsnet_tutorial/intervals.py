@@ -27,6 +27,8 @@ def wilson_interval(wrong: int, total: int, z: float = Z_95) -> tuple[float, flo
     Returns:
         The lowest and the highest rate.
 
+    Source: Wilson (1927), Probable inference, the law of succession, and statistical inference.
+
     Raises:
         ValueError: if `wrong` isn't between 0 and `total`, or `total` is 0.
 

@@ -28,6 +28,9 @@ class PrimaryCaps(nn.Module):
         types: capsule types, t.
         dim: components of a capsule, n.
 
+    Raises:
+        ValueError: if a number is below 1.
+
     Source: Sabour, Frosst and Hinton (2017), Section 4.
 
     >>> PrimaryCaps(in_channels=4, types=2, dim=8)(torch.zeros(1, 4, 20, 20)).shape
@@ -36,6 +39,11 @@ class PrimaryCaps(nn.Module):
 
     def __init__(self, in_channels: int, types: int, dim: int):
         super().__init__()
+        if min(in_channels, types, dim) < 1:
+            raise ValueError(
+                "numbers of channels, types and components must be at least 1, got "
+                f"{(in_channels, types, dim)}"
+            )
         self.types = types
         self.conv = nn.Conv2d(in_channels, types * dim, KERNEL_SIZE, PRIMARY_STRIDE)
 

@@ -40,6 +40,9 @@ def margin_loss(
         ValueError: if the shapes don't fit, the batch is empty, a class number is out of range, or
             presence isn't between 0 and 1.
 
+    Differs from the paper: it gives the loss of one image; this is the mean over a batch. Presence
+    may also lie between 0 and 1.
+
     Source: Sabour, Frosst and Hinton (2017), Equation 4 and Section 3.
 
     >>> v_j = torch.zeros(1, 10, 16)  # all capsules zero: only the true class pays, 0.9 squared

@@ -34,6 +34,9 @@ def mask_capsules(
         ValueError: if the shapes don't fit or a label is out of range; labels on a GPU are not
             looked at, since that would make each step wait.
 
+    Differs from the paper: it speaks of the true label only; the longest capsule is what is left
+    where there is none.
+
     Source: Sabour, Frosst and Hinton (2017), Section 4.1.
 
     >>> v_j = torch.tensor([[[1.0], [3.0], [2.0]]])  # one image, three classes
@@ -54,7 +57,9 @@ def mask_capsules(
             f"got {labels.dtype} of shape {tuple(labels.shape)}"
         )
     elif labels.device.type == "cpu" and ((labels < 0) | (labels >= num_classes)).any():
-        raise ValueError(f"labels must lie between 0 and {num_classes - 1}, got {labels.tolist()}")
+        raise ValueError(
+            f"labels must lie between 0 and {num_classes - 1}, got {labels.min()} to {labels.max()}"
+        )
     # Mask: true at one class an image; the others become zero.
     kept = labels.unsqueeze(1) == torch.arange(num_classes, device=v_j.device)
     return v_j.masked_fill(~kept.unsqueeze(2), 0)
@@ -125,6 +130,8 @@ def reconstruction_loss(
         ValueError: if the shapes differ, the batch is empty, or `images` leave [0, 1], where no
             sigmoid output can follow; images on a GPU are not looked at, since that would make each
             step wait.
+
+    Differs from the paper: it gives the loss of one image; this is the mean over a batch.
 
     Source: Sabour, Frosst and Hinton (2017), Section 4.1.
 

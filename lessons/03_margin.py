@@ -62,7 +62,7 @@ print(f"{n0:.4f}  {n1:.4f}  {n2:.4f}")
 # %% [markdown]
 # **Class 0 is there.** Its capsule should be 0.9 long, so 0.9 − 0.486 = 0.414 is missing. Squared, that is 0.171. The other two are shorter than 0.1 and cost nothing. The loss is 0.171.
 #
-# **Now suppose that class 1 is there** and the network has it wrong. Capsule 1 lacks nearly all of 0.9: it costs 0.8093. Capsule 0 is too long by 0.4858 − 0.1 = 0.3858: squared 0.1489, halved 0.0744. Together they cost 0.8838.
+# **Now suppose that class 1 is there** and the network has it wrong. Capsule 1 lacks nearly all of 0.9: it costs 0.8092. Capsule 0 is too long by 0.4859 − 0.1 = 0.3859: squared 0.149, halved 0.0745. Together they cost 0.8837.
 
 # %%
 if_0 = (0.9 - n0) ** 2

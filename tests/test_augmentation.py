@@ -145,3 +145,8 @@ def test_an_intensity_that_rounding_took_out_of_range_is_put_back(monkeypatch):
     beyond = torch.tensor([[[[-1e-7, 1 + 2e-7]]]])
     monkeypatch.setattr(torch.nn.functional, "grid_sample", lambda *_, **__: beyond)
     assert affine(torch.zeros(1, 1, 1, 2), one_matrix()).tolist() == [[[[0, 1]]]]
+
+
+def test_images_without_a_channel_axis_are_refused():
+    with pytest.raises(ValueError, match=r"\[batch, channel, row, column\], got \(2, 28, 28\)"):
+        random_shift(torch.zeros(2, 28, 28))

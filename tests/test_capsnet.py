@@ -65,7 +65,7 @@ def test_other_images_give_other_grids(image_shape, grid_shape, num_primary):
     assert output.reconstruction.shape == (2, *image_shape)
 
 
-@pytest.mark.parametrize("image_shape", [(1, 16, 16), (1, 28, 16), (1, 16, 28), (1, 0, 0)])
+@pytest.mark.parametrize("image_shape", [(1, 16, 16), (1, 28, 16), (1, 16, 28), (1, 1, 1)])
 def test_images_too_small_are_refused_at_construction_with_the_smallest_size(image_shape):
     _, height, width = image_shape
     with pytest.raises(ValueError, match=f"at least 17×17 pixels, got {height}×{width}"):
@@ -84,9 +84,12 @@ def test_sizes_below_one_are_refused_by_name(name):
 @pytest.mark.slow
 def test_sizes_that_are_no_whole_numbers_are_refused_by_name():
     # In a process of its own, where no type checker speaks first.
-    code = "from capsnet_tutorial import CapsNetConfig; CapsNetConfig(num_classes=2.5)"
+    code = "from capsnet_tutorial import CapsNetConfig as C; C(num_classes=2.5)"
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert "num_classes must be a whole number of at least 1, got 2.5" in ended.stderr
+    code = "from capsnet_tutorial import CapsNetConfig as C; C(image_shape=(1, 28.0, '28'))"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "height of image_shape must be a whole number of at least 1, got 28.0" in ended.stderr
 
 
 def test_an_image_shape_read_from_json_is_as_good_as_a_tuple():

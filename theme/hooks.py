@@ -40,7 +40,8 @@ def on_config(config):
             found = sorted((root / entry["Lessons"]).glob("*.ipynb"))
             entry["Lessons"] = [path.relative_to(root).as_posix() for path in found]
         if folder := entry.get("Annotated source"):
-            entry["Annotated source"] = [f"{folder}{module}.md" for module in annotated.MODULES]
+            names = [*annotated.MODULES, "others"]
+            entry["Annotated source"] = [f"{folder}{name}.md" for name in names]
 
 
 def on_files(files, config):
@@ -49,9 +50,11 @@ def on_files(files, config):
     lessons = Path(config.config_file_path).parent / "lessons"
     notebooks.check_lessons(lessons)
     taught = notebooks.annotated_in(lessons)
-    for module in annotated.MODULES:
-        page = annotated.module_page(module, taught)
-        files.append(File.generated(config, f"source/{module}.md", content=page))
+    pages = {"others": annotated.list_of_others()}
+    for module in (*annotated.MODULES, *annotated.OTHERS):
+        pages[module] = annotated.module_page(module, taught)
+    for name, page in pages.items():
+        files.append(File.generated(config, f"source/{name}.md", content=page))
     # Only woff2: every browser that shows the page reads it.
     css = (formulas.KATEX / "katex.min.css").read_text(encoding="utf-8")
     css = re.sub(r',url\([^)]*\.(?:woff|ttf)\) format\("\w+"\)', "", css)
@@ -139,10 +142,7 @@ def map_links(markdown: str, file) -> str:
             # Jupyter's anchors are the headings' words, the site's are slugs.
             fragment = fragment and "#" + slugify(unquote(fragment[1:]), "-")
         elif target.startswith("capsnet_tutorial/"):
-            module = Path(target).stem
-            target, fragment = f"docs/source/{module}.md", ""
-            if module not in annotated.MODULES:
-                target, fragment = "docs/api.md", f"#capsnet_tutorial.{module}"
+            target, fragment = f"docs/source/{Path(target).stem}.md", ""
         if not path:
             return f"]({fragment})"
         folder = posixpath.dirname(file.src_uri) or "."
