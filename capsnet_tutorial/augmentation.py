@@ -105,7 +105,7 @@ def random_affine(
     turn, wider, higher, shear, right, down = drawn.to(images.device)
     cos, sin = (MAX_TURN * turn).cos(), (MAX_TURN * turn).sin()
     wider, higher, shear = 1 + MAX_STRETCH * wider, 1 + MAX_STRETCH * higher, MAX_SHEAR * shear
-    # A turn after a shear after a stretch: [[cos, -sin], [sin, cos]] [[1, shear], [0, 1]] diag.
+    # A turn, after a shear, after a stretch: `[[cos, -sin], [sin, cos]] [[1, shear], [0, 1]]` diag.
     across = [wider * cos, higher * (shear * cos - sin), MAX_SHIFT * right]
     along = [wider * sin, higher * (shear * sin + cos), MAX_SHIFT * down]
     matrices = torch.stack([torch.stack(across, dim=1), torch.stack(along, dim=1)], dim=1)

@@ -49,7 +49,7 @@ def run(root, *command):
 @pytest.mark.slow
 def test_the_guides_lesson_becomes_a_tested_page(copy):
     run(copy, "tools/lessons.py", "write", "07")
-    passed = run(copy, "-m", "pytest", "-q", "tests/test_lessons.py", "-k", "07_leaning")
+    passed = run(copy, "-m", "pytest", "-q", "-n0", "tests/test_lessons.py", "-k", "07_leaning")
     assert re.match(r"\.{9,}", passed)
     run(copy, "-m", "mkdocs", "build", "--strict", "--site-dir", "site")
     page = (copy / "site/lessons/07_leaning.html").read_text(encoding="utf-8")

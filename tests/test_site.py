@@ -17,7 +17,7 @@ import symbols
 from bs4 import BeautifulSoup
 from mkdocs.exceptions import PluginError
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("site")]
 
 ROOT = Path(__file__).resolve().parent.parent
 LESSONS = sorted((ROOT / "lessons").glob("*.ipynb"))
