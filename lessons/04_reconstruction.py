@@ -408,7 +408,7 @@ for name, term in terms.items():
 #
 # This run was recorded: the small network, trained once as at the top of this page, and three times with one thing changed, all with one seed. *Sum* is as here, and *mean* takes the mean for the sum. *Guess* is the sum, masked by prediction. *No decoder* has the margin loss alone.
 #
-# Look at the mistakes first: 25 or 26 in a thousand, all four times. At this size and with one seed, they say nothing about which way is better. The drawings do differ. With the mean, their squared error on new digits is 40; with the sum it is 30.
+# Look at the mistakes first: 24 to 27 in a thousand. At this size and with one seed, they say nothing about which way is better. The drawings do differ. With the mean, their squared error on new digits is 40; with the sum it is 30.
 #
 # What is an error of 40 worth? The last cell compares it with no drawing at all: for each digit, it takes the mean of all training digits of its class. That gives 41. So with the mean in the loss, a capsule says hardly more than its class.
 
@@ -588,7 +588,7 @@ print("ours:   ", mask_capsules(broken, label).tolist())
 # ## How this differs from the paper
 #
 # - Masking, decoder, sum and weight are the paper's.
-# - The paper's error falls from 0.35% to 0.25% with reconstruction and three routing iterations, and from 0.34% to 0.29% with one (Table 1), on 60,000 digits. Our record shows no such gain: with 4,000 digits and one seed, the networks with and without decoder differ by one mistake in 1,000.
+# - The paper's error falls from 0.35% to 0.25% with reconstruction and three routing iterations, and from 0.34% to 0.29% with one (Table 1), on 60,000 digits. Our record shows no such gain: with 4,000 digits and one seed, the networks with and without decoder differ by two mistakes in 1,000.
 # - The paper's Figure 4 names scale and thickness, a local part, stroke thickness, local skew, width and translation; some of its dimensions mix two, as ours do. It comes from the full network, trained far longer. Our rows mix such properties more, and the drawings are softer.
 # - In the authors' own code the margin loss is divided by 20. Reconstruction weighs twenty times as much there as in the paper's text.
 
