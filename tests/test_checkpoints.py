@@ -63,6 +63,20 @@ def test_a_foreign_file_is_named(tmp_path):
         load_checkpoint(tmp_path / "text.pt")
 
 
+def test_a_file_that_could_run_code_is_refused(model, tmp_path):
+    torch.save(model, tmp_path / "whole.pt")
+    with pytest.raises(ValueError, match=r"whole\.pt is no checkpoint: it holds more than tensors"):
+        load_checkpoint(tmp_path / "whole.pt")
+
+
+def test_another_format_is_refused(model, tmp_path):
+    path = tmp_path / "a.pt"
+    save_checkpoint(path, model)
+    torch.save(torch.load(path) | {"format": "capsnet-tutorial checkpoint 2"}, path)
+    with pytest.raises(ValueError, match="expected 'capsnet-tutorial checkpoint 1' in it"):
+        load_checkpoint(path)
+
+
 def test_weights_of_another_shape_are_named(model, tmp_path):
     path = tmp_path / "a.pt"
     save_checkpoint(path, model)

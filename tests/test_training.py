@@ -170,6 +170,27 @@ def test_the_history_gives_each_figure_of_all_epochs():
     assert history.validation_accuracies == [epoch.validation_accuracy for epoch in history]
 
 
+def test_the_learning_rate_ends_at_a_twentieth():
+    assert FINAL_LEARNING_RATE == 0.05
+
+
+def test_mixed_precision_reaches_every_step():
+    whole, mixed = small_model(), small_model()
+    fit(whole, random_digits(9), epochs=1)
+    fit(mixed, random_digits(9), epochs=1, mixed_precision=True)
+    assert not whole.digit.weight.equal(mixed.digit.weight)
+
+
+def test_a_step_counts_what_is_read_correctly_and_keeps_no_graph():
+    model = small_model()
+    with torch.no_grad():
+        model.digit.weight[:, :2] = 0  # classes 0 and 1 have zero capsules: all is read as 2
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.0)
+    means = training.training_step(model, optimizer, *random_digits(9))
+    assert means[3].item() == pytest.approx(1 / 3)
+    assert not means.requires_grad
+
+
 def test_adam_is_given_every_weight(monkeypatch):
     model = small_model()
     before = [weight.detach().clone() for weight in model.parameters()]

@@ -2,12 +2,13 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 import torch
 
 from capsnet_tutorial import CapsNet, CapsNetConfig, Digits, fit, load_checkpoint, save_checkpoint
-from capsnet_tutorial.training_state import Plan, saved_history
+from capsnet_tutorial.training_state import Plan, TrainingState, saved_history
 
 CONFIG = CapsNetConfig.small(
     conv_channels=4, primary_types=2, image_shape=(1, 17, 17), num_classes=3
@@ -54,20 +55,21 @@ def test_an_interrupted_training_ends_where_a_whole_one_does(tmp_path, epochs):
     assert weights(other).equal(weights(whole))
 
 
-def test_an_epoch_that_was_cut_short_is_begun_again(tmp_path, monkeypatch):
+@pytest.mark.parametrize("last", [2, 5])  # in the first epoch, and in the second
+def test_an_epoch_that_was_cut_short_is_begun_again(tmp_path, monkeypatch, last):
     whole, parts = network(), network()
     fit(whole, digits(), **PLAN)
     options = PLAN | {"checkpoint": tmp_path / "a.pt"}
     step, count = torch.optim.Adam.step, [0]
 
-    def fail_at_the_fifth(self, closure=None):
+    def fail_at_the_last(self, closure=None):
         count[0] += 1
-        if count[0] == 5:
+        if count[0] == last:
             raise KeyboardInterrupt
         return step(self, closure)
 
     with monkeypatch.context() as patched:
-        patched.setattr(torch.optim.Adam, "step", fail_at_the_fifth)
+        patched.setattr(torch.optim.Adam, "step", fail_at_the_last)
         with pytest.raises(KeyboardInterrupt):
             fit(parts, digits(), **options)
     fit(parts, digits(), **options, resume=True)
@@ -127,6 +129,32 @@ def test_another_training_is_not_resumed(tmp_path, change, said):
     with pytest.raises(ValueError, match="num_digits 10, not 9"):
         fit(network(), digits(9), **options, resume=True)
     assert (tmp_path / "a.pt").read_bytes() == before
+
+
+def test_another_network_or_device_is_not_resumed(tmp_path):
+    options = PLAN | {"checkpoint": tmp_path / "a.pt"}
+    fit(network(), digits(), **options)
+    other = CapsNet(replace(CONFIG, num_iterations=2))
+    with pytest.raises(ValueError, match="another training, with network CapsNetConfig"):
+        fit(other, digits(), **options, resume=True)
+    model, extra = load_checkpoint(tmp_path / "a.pt")
+    extra["training"]["plan"]["device"] = "cuda"
+    save_checkpoint(tmp_path / "a.pt", model, **extra)
+    with pytest.raises(ValueError, match="another training, with device cuda, not cpu"):
+        fit(network(), digits(), **options, resume=True)
+
+
+def test_the_schedule_goes_on_where_it_was(tmp_path):
+    plan = Plan(2, 5, 0.1, "none", False, 0, num_digits=10)
+    before = TrainingState(network(), plan)
+    for _ in range(3):
+        before.optimizer.step()
+        before.scheduler.step()
+    before.save(tmp_path / "a.pt")
+    after = TrainingState(network(), plan)
+    after.restore(tmp_path / "a.pt")
+    assert after.scheduler.last_epoch == 3
+    assert after.scheduler.get_last_lr() == before.scheduler.get_last_lr()
 
 
 def test_what_can_not_be_resumed_is_named(tmp_path):
