@@ -1,11 +1,8 @@
 """The built site: what a reader gets, and what must stop a build."""
 
 import json
-import os
 import re
 import shutil
-import subprocess
-import sys
 import textwrap
 from collections import Counter
 from pathlib import Path
@@ -16,41 +13,18 @@ import pytest
 import symbols
 from bs4 import BeautifulSoup
 from mkdocs.exceptions import PluginError
+from sites import ROOT, build
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("site")]
 
-ROOT = Path(__file__).resolve().parent.parent
 LESSONS = sorted((ROOT / "lessons").glob("*.ipynb"))
-ADDRESSES = ["https://example.org/", "https://example.org/some/path/"]
 TEX = re.compile(r"\\[a-zA-Z]+|\\[()\[\]]|\$\$|\$[^$\n]+\$")
 each_lesson = pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
 
 
-def build(
-    root: Path, target: Path, address: str = ADDRESSES[0], **variables: str
-) -> subprocess.CompletedProcess:
-    environment = os.environ | {"SITE_URL": address, "NO_MKDOCS_2_WARNING": "1"} | variables
-    # Not --quiet: it hides warnings from --strict too.
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "-d", str(target)]
-    return subprocess.run(
-        command, cwd=root, env=environment, capture_output=True, encoding="utf-8", timeout=300
-    )
-
-
 @pytest.fixture(scope="session")
-def sites(tmp_path_factory) -> dict[str, Path]:
-    """Return where the site was built, once for each address."""
-    folders = {}
-    for address in ADDRESSES:
-        folders[address] = tmp_path_factory.mktemp("site")
-        result = build(ROOT, folders[address], address)
-        assert result.returncode == 0, result.stderr
-    return folders
-
-
-@pytest.fixture(scope="session")
-def site(sites) -> Path:
-    return sites[ADDRESSES[0]]
+def site(served_site) -> Path:
+    return served_site.folder
 
 
 @pytest.fixture(scope="session")
@@ -153,9 +127,9 @@ def test_navigation_shows_each_page_by_its_title(pages):
         assert page.select("a.md-footer__link--prev"), path
 
 
-@pytest.mark.parametrize("address", ADDRESSES)
-def test_internal_links_and_fragments_lead_somewhere(sites, address):
-    site = sites[address]
+@pytest.mark.parametrize("where", ["served_site", "published_site"])
+def test_internal_links_and_fragments_lead_somewhere(request, where):
+    address, site, _ = request.getfixturevalue(where)
     pages = {path: parse(path) for path in site.rglob("*.html")}
     ids = {path: {e["id"] for e in page.find_all(id=True)} for path, page in pages.items()}
     for path, page in pages.items():
@@ -172,7 +146,7 @@ def test_internal_links_and_fragments_lead_somewhere(sites, address):
                 assert unquote(target.fragment) in ids[file], (path.name, value)
 
 
-def test_nothing_comes_from_another_host(site, pages):
+def test_nothing_comes_from_another_host(served_site, site, pages):
     for path, page in pages.items():
         loaded = page.select("script[src], img[src], iframe[src], source[src], use[href]")
         loaded += [
@@ -183,7 +157,7 @@ def test_nothing_comes_from_another_host(site, pages):
         for element in loaded:
             value = element.get("src", element.get("href"))
             host = urlsplit(value).netloc
-            assert host in ("", "example.org"), (path, value)
+            assert host in ("", urlsplit(served_site.address).netloc), (path, value)
     for style in site.rglob("*.css"):
         text = style.read_text(encoding="utf-8")
         for target in re.findall(r"url\([\"']?([^)\"']+)", text):

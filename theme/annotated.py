@@ -18,6 +18,7 @@ MODULES += ("config", "capsnet", "data", "training", "training_state", "evaluati
 MODULES += ("reference", "mistakes")
 OTHERS = sorted({path.stem for path in PACKAGE.glob("[a-z]*.py")} - set(MODULES))
 OUTPUT = re.compile(r'<table data-module="(\w+)" data-name="([\w.]*)">')
+META = "---\nsearch: {boost: 0.001}\n---\n"  # lessons explain, and come first
 BLOCK = '<div class="annotated" markdown="1">'
 LISTING = re.compile(r'<div data-listing="(\w+) (\d+) ([\d ]*)"></div>')
 
@@ -71,7 +72,7 @@ def module_page(module: str, lessons: dict[Key, str]) -> str:
     taught = sorted({link.partition("#")[0] for key, link in lessons.items() if key[0] == module})
     links = [f"[reference](../api.md#capsnet_tutorial.{module})"]
     links += [f"[lesson {_number(link)}]({link})" for link in taught]
-    page = [f"# {module}.py", head.note, _links(links), '<div class="lesson" markdown="1">']
+    page = [META + f"# {module}.py", head.note, _links(links), '<div class="lesson" markdown="1">']
     page += [BLOCK, _row(module, head._replace(note=""))]
     for row in rows:
         if row.depth == 1:

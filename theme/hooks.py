@@ -23,13 +23,12 @@ FONTS = (
 )
 LINK = re.compile(r"\]\(([\w./-]*/[\w.-]+|[\w-]+\.ipynb|)(#[^)\s]+)?\)")
 CELL = re.compile(r"<!-- cell ([\w-]+) -->")
+CODE = re.compile(r'<div data-code="([\w-]+)"></div>')
 OUTPUT = re.compile(r'<div data-output="([\w-]+) (\d+)"></div>')
-# Markdown takes a listing that another one follows for a paragraph.
-LONE_LISTING = re.compile(r'<p>((?:<div class="highlight">.*?</pre></div>\s*)+)</p>', re.DOTALL)
 DRAWING = re.compile(
     r'<p><img alt="([^"]*)"(?: data-widget="(\w+)")? src="([^":]+\.svg)"[^>]*></p>'
 )
-LISTING = re.compile(r'<(div|details) class="([^"]*\b(?:highlight|mkdocstrings-source)\b[^"]*)"')
+LISTING = re.compile(r'<div class="(?:[\w-]+ )*highlight"')
 
 
 def on_config(config):
@@ -62,7 +61,8 @@ def on_files(files, config):
     katex_fonts = (formulas.KATEX / "fonts").glob("*.woff2")
     assets = {f"katex/fonts/{font.name}": font for font in katex_fonts}
     assets |= {f"fonts/{posixpath.basename(f)}": fontsource(f) for f in FONTS}
-    assets |= {name: THEME / name for name in ("tutorial.css", "symbols.js", "icon.svg")}
+    own = ("tutorial.css", "symbols.js", "scrolling.js", "icon.svg")
+    assets |= {name: THEME / name for name in own}
     assets |= {f"widgets/{path.name}": path for path in (THEME / "widgets").iterdir()}
     for name, source in assets.items():
         files.append(File.generated(config, f"assets/{name}", abs_src_path=str(source)))
@@ -86,7 +86,7 @@ def on_page_markdown(markdown, page, config, files):
 
 
 def on_page_content(html, page, config, files):
-    """Put outputs, drawings and download links into a page."""
+    """Put code, outputs, drawings and download links into a page."""
     if is_lesson(page.file):
         path = Path(page.file.abs_src_path)
         cells = cells_of(page.file)
@@ -96,7 +96,8 @@ def on_page_content(html, page, config, files):
             shown = notebooks.show_output(cell["outputs"][int(match[2])], cell, path.name)
             return f'<section class="lesson-output" data-search-exclude>{shown}</section>'
 
-        html = OUTPUT.sub(output, LONE_LISTING.sub(r"\1", html))
+        html = CODE.sub(lambda match: notebooks.show_code(cells[match[1]]), html)
+        html = OUTPUT.sub(output, html)
         html = html.replace("</h1>", "</h1>\n" + downloads(path), 1)
     html = annotated.place_listings(html, page.file.src_uri)
 
@@ -106,7 +107,7 @@ def on_page_content(html, page, config, files):
 
     html = DRAWING.sub(drawing, html)
     # Search leads to sections: listings would swamp it.
-    return LISTING.sub(r'<\1 data-search-exclude class="\2"', html)
+    return LISTING.sub(r"\g<0> data-search-exclude", html)
 
 
 def on_env(env, config, files):

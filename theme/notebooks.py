@@ -8,9 +8,13 @@ from pathlib import Path
 
 import annotated
 from mkdocs.exceptions import PluginError
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
 
 # From the richest form to the plainest.
 KNOWN = ("image/svg+xml", "image/png", "text/html", "text/plain")
+LEXER, FORMATTER = PythonLexer(stripnl=False), HtmlFormatter(wrapcode=True)
 STYLE = re.compile(r"<style.*?</style>", re.DOTALL)
 
 
@@ -94,17 +98,16 @@ def check_lessons(folder: Path) -> None:
 
 
 def markdown_of(cell: dict) -> str:
-    """Return a cell as Markdown for the page; each of its outputs leaves a mark."""
+    """Return a cell as Markdown for the page; code and each of its outputs leave a mark."""
     source = "".join(cell["source"])
     if cell["cell_type"] == "markdown":
         # So that Markdown inside is read on the site as it is in Jupyter.
         return source.replace("<details>", '<details markdown="1">')
-    fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", source)), default=0))
     marks = [f'<div data-output="{cell["id"]} {n}"></div>' for n in range(len(cell["outputs"]))]
     for number, output in enumerate(cell["outputs"]):
         if key := annotated.shown(output):
             marks[number] = annotated.for_lesson(*key)
-    return "\n\n".join([f"{fence} python\n{source}\n{fence}", *marks])
+    return "\n\n".join([f'<div data-code="{cell["id"]}"></div>', *marks])
 
 
 def annotated_in(folder: Path) -> dict[tuple[str, str], str]:
@@ -117,6 +120,11 @@ def annotated_in(folder: Path) -> dict[tuple[str, str], str]:
         if (key := annotated.shown(output))
     }
     return {key: f"../lessons/{name}#{'.'.join(key)}" for key, name in keys.items()}
+
+
+def show_code(cell: dict) -> str:
+    """Return a cell's code, highlighted; Markdown would take its tabs and its blank lines."""
+    return highlight("".join(cell["source"]), LEXER, FORMATTER)
 
 
 def show_output(output: dict, cell: dict, where: str) -> str:

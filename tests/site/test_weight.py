@@ -1,0 +1,45 @@
+"""Pages are light, and nothing on them moves once it can be read."""
+
+import re
+
+import pytest
+from sites import ROOT
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
+
+PICTURE = re.compile(r"<figure role=\"img\".*?</figure>|src=\"data:image/[^\"]*\"", re.DOTALL)
+WATCH = """window.moved = 0;
+new PerformanceObserver((list) => {
+  for (const shift of list.getEntries()) if (!shift.hadRecentInput) window.moved += shift.value;
+}).observe({ type: "layout-shift", buffered: true });"""
+
+
+def test_a_lesson_is_light_without_its_pictures_and_not_heavy_with_them(served_site, paths):
+    for path in paths:
+        if path.startswith("lessons/"):
+            html = (served_site.folder / path).read_text(encoding="utf-8")
+            assert len(PICTURE.sub("", html).encode()) < 250_000, path
+            assert len(html.encode()) < 500_000, path
+
+
+def test_own_styles_and_scripts_are_light(served_site):
+    theme = ROOT / "theme"
+    own = [*theme.glob("*.css"), *theme.glob("*.js"), *theme.glob("widgets/*.[cj]s*")]
+    assets = served_site.folder / "assets"
+    assert sum((assets / path.relative_to(theme)).stat().st_size for path in own) < 60_000
+
+
+@pytest.mark.parametrize("width", [360, 768, 1440])
+def test_nothing_moves_while_a_page_comes(new_page, served_site, paths, width):
+    moved = {}
+    for path in paths:
+        if path.startswith("source/") or path == "404.html":
+            continue
+        page = new_page(width)  # with an empty cache
+        page.add_init_script(WATCH)
+        page.goto(served_site.url + path)
+        page.evaluate("document.fonts.ready")
+        page.wait_for_timeout(200)
+        moved[path] = page.evaluate("window.moved")
+        page.context.close()
+    assert not {path: shift for path, shift in moved.items() if shift >= 0.05}
