@@ -378,6 +378,8 @@ def displayed(kind, content):
     [
         (displayed("text/html", "<script>1</script>"), "a script in it"),
         (displayed("text/html", "<b onclick='f()'>1</b>"), "a script in it"),
+        (displayed("text/html", "<img/onerror=f()>"), "a script in it"),
+        (displayed("text/html", "<iframe></iframe>"), "a script in it"),
         (displayed("text/html", "<div><b>1</div></b>"), "tags don't match"),
         (displayed("text/html", "<div>"), "tags don't match"),
         (displayed("text/html", "1</div>"), "tags don't match"),
@@ -395,7 +397,7 @@ def test_an_output_that_no_page_can_show_is_refused(tmp_path, output, says):
 
 
 def test_harmless_html_and_a_title_are_let_through(tmp_path):
-    fine = displayed("text/html", "<p>a<br>b <b>c</b></p>")
+    fine = displayed("text/html", "<p>a<br>b <b>c</b></p><pre> one = on_mnist = 1</pre>")
     code = {"cell_type": "code", "source": "1", "execution_count": 1, "outputs": [fine]}
     cells = [{"cell_type": "markdown", "source": "# A"}, code]
     path = tmp_path / "07_fine.ipynb"

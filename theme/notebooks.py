@@ -54,27 +54,30 @@ def _fault_of(output: dict) -> str | None:
     if "\x1b" in "".join(data.get("text/plain", "")):
         return "prints terminal colours, which no page shows"
     html = "".join(data.get("text/html", ""))
-    if re.search(r"<script\b|\son\w+\s*=|javascript:", html, re.IGNORECASE):
-        return "has an output with a script in it"
     nesting = Nesting()
     nesting.feed(html)
+    if nesting.script:
+        return "has an output with a script in it"
     if nesting.open or nesting.broken:
         return "has an output whose HTML tags don't match"
     return None
 
 
 class Nesting(HTMLParser):
-    """Look whether the tags of some HTML match."""
+    """Look whether the tags of some HTML match, and whether one of them runs a script."""
 
     VOID = frozenset({"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "wbr"})
+    FOREIGN = frozenset({"script", "iframe", "object", "embed"})
 
     def __init__(self):
         super().__init__()
         self.open: list[str] = []
-        self.broken = False
+        self.broken = self.script = False
 
     def handle_starttag(self, tag: str, attrs: list) -> None:
-        """Note a tag that has to be closed."""
+        """Note a tag that has to be closed, and one that runs a script."""
+        runs = any(name.startswith("on") or "javascript:" in (text or "") for name, text in attrs)
+        self.script |= runs or tag in self.FOREIGN
         if tag not in self.VOID:
             self.open.append(tag)
 
