@@ -1,6 +1,7 @@
 """Training and judging: what is averaged, what repeats, and that something is learned."""
 
 import math
+import sys
 from itertools import pairwise
 
 import pytest
@@ -153,7 +154,8 @@ def test_a_terminal_sees_a_bar_and_a_line_an_epoch(capsys, monkeypatch):
     assert printed.out.startswith("epoch 1: loss 0.")
 
 
-def test_a_log_gets_a_line_an_epoch_and_nothing_else(capsys):
+def test_a_log_gets_a_line_an_epoch_and_nothing_else(capsys, monkeypatch):
+    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)  # a notebook sees a bar
     fit(small_model(), random_digits(7), epochs=2)
     printed = capsys.readouterr()
     assert printed.err == ""

@@ -12,11 +12,10 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 PACKAGE = Path(__file__).resolve().parent.parent / "capsnet_tutorial"
-# Modules that are read for their own sake, in the order of the lessons; then all others.
+# Modules that are read for their own sake, in the order of the lessons.
 MODULES = ("squashing", "routing", "routing_gradient", "margin", "reconstruction", "layers")
 MODULES += ("config", "capsnet", "data", "training", "training_state", "evaluation", "checkpoints")
 MODULES += ("reference", "mistakes")
-OTHERS = sorted({path.stem for path in PACKAGE.glob("[a-z]*.py")} - set(MODULES))
 OUTPUT = re.compile(r'<table data-module="(\w+)" data-name="([\w.]*)">')
 META = "---\nsearch: {boost: 0.001}\n---\n"  # lessons explain, and come first
 BLOCK = '<div class="annotated" markdown="1">'
@@ -87,16 +86,6 @@ def module_page(module: str, lessons: dict[Key, str]) -> str:
     return "\n\n".join([*page, "</div></div>"])
 
 
-def list_of_others() -> str:
-    """Return a page, as Markdown, that lists the modules which the navigation leaves out."""
-    entries = []
-    for module in OTHERS:
-        note = read_rows(PACKAGE / f"{module}.py")[0].note
-        entries.append(f"| [`{module}`]({module}.md) | {note.splitlines()[0]} |")
-    head = "# Other modules\n\nThe rest of the package: pictures, records, and the command line.\n"
-    return "\n".join([head, "| Module | What it does |", "|---|---|", *entries])
-
-
 def link_from_reference(path: str) -> str:
     """Return a paragraph that leads from the reference to a definition's source, where it has one.
 
@@ -104,7 +93,7 @@ def link_from_reference(path: str) -> str:
         path: such as `capsnet_tutorial.routing.dynamic_routing`.
     """
     _, module, name = [*path.split(".", 2), "", ""][:3]
-    if not (PACKAGE / f"{module}.py").is_file():
+    if module not in MODULES:
         return ""
     return f"\n\n[Annotated source](source/{module}.md{name and '#' + name})"
 

@@ -28,6 +28,7 @@ OUTPUT = re.compile(r'<div data-output="([\w-]+) (\d+)"></div>')
 DRAWING = re.compile(
     r'<p><img alt="([^"]*)"(?: data-widget="(\w+)")? src="([^":]+\.svg)"[^>]*></p>'
 )
+PLAIN = re.compile(r'<span class="[nw]">([^<]*)</span>')  # names and spaces: of the text's colour
 LISTING = re.compile(r'<div class="(?:[\w-]+ )*highlight"')
 
 
@@ -39,8 +40,7 @@ def on_config(config):
             found = sorted((root / entry["Lessons"]).glob("*.ipynb"))
             entry["Lessons"] = [path.relative_to(root).as_posix() for path in found]
         if folder := entry.get("Annotated source"):
-            names = [*annotated.MODULES, "others"]
-            entry["Annotated source"] = [f"{folder}{name}.md" for name in names]
+            entry["Annotated source"] = [f"{folder}{module}.md" for module in annotated.MODULES]
 
 
 def on_files(files, config):
@@ -49,11 +49,9 @@ def on_files(files, config):
     lessons = Path(config.config_file_path).parent / "lessons"
     notebooks.check_lessons(lessons)
     taught = notebooks.annotated_in(lessons)
-    pages = {"others": annotated.list_of_others()}
-    for module in (*annotated.MODULES, *annotated.OTHERS):
-        pages[module] = annotated.module_page(module, taught)
-    for name, page in pages.items():
-        files.append(File.generated(config, f"source/{name}.md", content=page))
+    for module in annotated.MODULES:
+        page = annotated.module_page(module, taught)
+        files.append(File.generated(config, f"source/{module}.md", content=page))
     # Only woff2: every browser that shows the page reads it.
     css = (formulas.KATEX / "katex.min.css").read_text(encoding="utf-8")
     css = re.sub(r',url\([^)]*\.(?:woff|ttf)\) format\("\w+"\)', "", css)
@@ -119,7 +117,7 @@ def on_env(env, config, files):
         if page.content
     }
     for path, content in formulas.render(contents).items():
-        pages[path].content = content
+        pages[path].content = PLAIN.sub(r"\1", content)
 
 
 def is_lesson(file) -> bool:
@@ -143,7 +141,10 @@ def map_links(markdown: str, file) -> str:
             # Jupyter's anchors are the headings' words, the site's are slugs.
             fragment = fragment and "#" + slugify(unquote(fragment[1:]), "-")
         elif target.startswith("capsnet_tutorial/"):
-            target, fragment = f"docs/source/{Path(target).stem}.md", ""
+            module = Path(target).stem
+            target, fragment = f"docs/source/{module}.md", ""
+            if module not in annotated.MODULES:
+                target, fragment = "docs/api.md", f"#capsnet_tutorial.{module}"
         if not path:
             return f"]({fragment})"
         folder = posixpath.dirname(file.src_uri) or "."

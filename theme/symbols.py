@@ -110,7 +110,8 @@ def legend(shown: list[tuple[Symbol, str]], root: str) -> str:
         f'<button type="button" value="{symbol.key}" aria-pressed="false"'
         f' data-symbol="{symbol.key}" data-code="{"".join([*symbol.code, *symbol.loose][:1])}"'
         f' data-shape="{symbol.shape}" data-meaning="{symbol.name}: {escape(symbol.meaning)}">'
-        f'<span class="arithmatex">\\({form}\\)</span></button>\n'
+        f'<span class="arithmatex">\\({form}\\)</span>'
+        f'<span class="spoken">{symbol.name}</span></button>\n'
         for symbol, form in shown
     )
     return (
