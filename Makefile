@@ -10,6 +10,7 @@ LOCKED := pyproject.toml constraints.txt
 NODE_MODULES := theme/node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
+.NOTPARALLEL:
 .PHONY: help serve site test lessons check lab bench lint pins clean
 
 help:  ## list the targets

@@ -13,7 +13,7 @@ import tiny_cli
 import torch
 from PIL import Image
 
-from capsnet_tutorial import Digits, evaluate, load_checkpoint, train_command
+from capsnet_tutorial import Digits, evaluate, load_checkpoint, split, train_command
 from capsnet_tutorial.cli import main
 from capsnet_tutorial.intervals import wilson_interval
 from capsnet_tutorial.predicting import read_picture
@@ -59,7 +59,12 @@ def test_a_run_keeps_all_that_it_takes_to_understand_and_repeat_it(finished):
     assert [epoch["epoch"] for epoch in record["epochs"]] == [1, 2, 3, 4]
     assert all(0 < epoch["validation_loss"] < 2 for epoch in record["epochs"])
     assert record["counts"] == {"train": 43, "validation": 9, "test": 20}
-    judged = evaluate(load_checkpoint(finished / "checkpoint.pt").model, test)
+    model = load_checkpoint(finished / "checkpoint.pt").model
+    # Each epoch is judged by digits set aside from training, and never by the test digits.
+    _, validation = split(tiny_cli.few_digits()[0], tiny_cli.NUM_VALIDATION)
+    seen = evaluate(model, validation).loss
+    assert record["epochs"][-1]["validation_loss"] == pytest.approx(seen, rel=1e-5)
+    judged = evaluate(model, test)
     assert record["error"] == pytest.approx(1 - judged.accuracy)
     assert record["wrong"] == round(20 * record["error"])
     assert record["interval"] == list(wilson_interval(record["wrong"], 20))
