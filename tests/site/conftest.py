@@ -3,6 +3,8 @@
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 
 import pytest
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -22,7 +24,8 @@ FLAGS = [
 PATIENCE = 120_000  # ms: a busy machine is no failure
 
 
-@pytest.fixture(scope="package")
+# While a browser runs, its thread has an event loop, and other tests start their own.
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """Start the Chromium that is installed; without one, the tests are skipped."""
     path = next(filter(None, map(shutil.which, CHROMIUM)), None)
@@ -35,9 +38,29 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
+@pytest.fixture(scope="module")
+def quiet_pages(browser) -> Callable[[], AbstractContextManager[Callable[..., Page]]]:
+    """Return a context that gives a maker of pages, which must not complain."""
+    return partial(open_quietly, browser)
+
+
 @pytest.fixture
-def new_page(browser) -> Iterator[Callable[..., Page]]:
-    """Return a maker of pages; an error in any of them, or a request to a host, is a failure."""
+def new_page(quiet_pages) -> Iterator[Callable[..., Page]]:
+    """Return a maker of pages that must not complain."""
+    with quiet_pages() as make:
+        yield make
+
+
+@pytest.fixture(scope="session")
+def paths(served_site) -> list[str]:
+    """Return the pages' paths in the site."""
+    folder = served_site.folder
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.html"))
+
+
+@contextmanager
+def open_quietly(browser: Browser) -> Iterator[Callable[..., Page]]:
+    """Give a maker of pages; an error in any of them, or a request to a host, is a failure."""
     contexts, complaints = [], []
 
     def heard(message):
@@ -45,7 +68,7 @@ def new_page(browser) -> Iterator[Callable[..., Page]]:
             complaints.append(f"{message.text} ({message.location.get('url')})")
 
     def asked(request):
-        if not request.url.startswith(("http://127.0.0.1:", "data:", "blob:", "file:")):
+        if not request.url.startswith(("http://127.0.0.1:", "data:", "blob:")):
             complaints.append(f"asked for {request.url}")
 
     def make(width: int = 1440, height: int = 900, scheme: str = "light", **options) -> Page:
@@ -62,10 +85,3 @@ def new_page(browser) -> Iterator[Callable[..., Page]]:
     for context in contexts:
         context.close()
     assert not complaints
-
-
-@pytest.fixture(scope="session")
-def paths(served_site) -> list[str]:
-    """Return the pages' paths in the site."""
-    folder = served_site.folder
-    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*.html"))

@@ -5,7 +5,7 @@ import json
 import pytest
 from sites import ROOT
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.slow
 
 LESSONS = sorted((ROOT / "lessons").glob("*.ipynb"))
 COVERED = """() => [...document.querySelectorAll(".md-code__button")]

@@ -2,7 +2,7 @@
 
 import pytest
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.slow
 
 WIDGETS = {
     "squash": "lessons/01_squashing.html",
@@ -56,8 +56,9 @@ def test_search_opens_leads_on_and_closes_by_key(new_page, served_site):
     page.keyboard.press("Enter")
     page.wait_for_url("**/lessons/01_squashing.html**")
     page.keyboard.press("/")
+    page.wait_for_function("document.querySelector('#__search').checked")
     page.keyboard.press("Escape")
-    assert not page.evaluate("document.querySelector('#__search').checked")
+    page.wait_for_function("!document.querySelector('#__search').checked")
 
 
 def test_an_answer_unfolds_by_key(new_page, served_site):

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("browser")]
+pytestmark = pytest.mark.slow
 
 FOUND = """() => [...document.querySelectorAll(".md-search-result__item")]
   .map((item) => [...item.querySelectorAll("a.md-search-result__link")]
