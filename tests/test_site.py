@@ -15,7 +15,7 @@ from bs4 import BeautifulSoup
 from mkdocs.exceptions import PluginError
 from sites import ROOT, build
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("site")]
+pytestmark = pytest.mark.slow
 
 LESSONS = sorted((ROOT / "lessons").glob("*.ipynb"))
 TEX = re.compile(r"\\[a-zA-Z]+|\\[()\[\]]|\$\$|\$[^$\n]+\$")
