@@ -79,6 +79,12 @@ def test_lesson_page_holds_every_code_cell_as_it_is(site, lesson):
     assert [text.strip() for text in listings] == [source.strip() for source in sources]
 
 
+def test_code_keeps_its_blank_lines_its_tabs_and_its_signs():
+    source = "\n\nif a < b & c:\n\tprint('&amp;', `d`)\n"
+    shown = BeautifulSoup(notebooks.show_code({"source": [source]}), "html.parser")
+    assert shown.code.get_text() == source
+
+
 @each_lesson
 def test_lesson_offers_its_notebook_and_its_script(site, lesson):
     page = parse(site / "lessons" / f"{lesson.stem}.html")
@@ -291,6 +297,13 @@ def test_symbols_have_buttons_on_every_page_and_leak_nowhere(site, pages):
 def test_the_page_of_symbols_holds_the_whole_table(pages):
     rows = pages["symbols.html"].table.select("tbody tr")
     assert [row.strong.get_text() for row in rows] == [symbol.name for symbol in symbols.SYMBOLS]
+
+
+def test_a_page_of_many_names_begins_with_all_of_them(pages):
+    for path in ("api.html", "source/mistakes.html"):
+        links = [link["href"] for link in pages[path].select(".contents a")]
+        assert links == [f"#{heading['id']}" for heading in pages[path].select("h2[id]")]
+    assert not pages["source/squashing.html"].select(".contents")
 
 
 def test_doctests_are_code_in_the_reference(pages):
