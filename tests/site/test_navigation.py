@@ -33,7 +33,7 @@ ALIVE["mark"] = "kept"
 
 def arrive(page, title: str) -> None:
     """Wait until a lesson with a widget is there."""
-    page.wait_for_selector(f"article h1:has-text('{title}')")
+    page.wait_for_selector(f".md-content h1:has-text('{title}')")
     page.wait_for_selector(".widget .widget-says")
     page.wait_for_selector(".md-code__button")
 
@@ -74,7 +74,7 @@ def test_the_site_works_in_a_folder_of_a_host(new_page, published_site):
     page.wait_for_selector(".widget .widget-says")
     assert page.url == f"{published_site.url}lessons/01_squashing.html"
     page.click("a.md-footer__link--next")
-    page.wait_for_selector("article h1:has-text('Routing by agreement')")
+    page.wait_for_selector(".md-content h1:has-text('Routing by agreement')")
     page.keyboard.press("/")
     page.keyboard.type("margin loss")
     page.click(".md-search-result__link")
@@ -85,7 +85,7 @@ def test_pages_and_links_work_from_disk(browser, served_site):
     page = browser.new_page()
     page.goto((served_site.folder / "index.html").as_uri())
     page.click("article a[href$='01_squashing.html']")
-    page.wait_for_selector("article h1:has-text('Squashing')")
+    page.wait_for_selector(".md-content h1:has-text('Squashing')")
     page.wait_for_selector("capsnet-squash svg")  # the picture in the widget's place
     page.evaluate("document.fonts.ready")
     loaded = "[...document.fonts].filter((f) => f.status === 'loaded').map((f) => f.family)"
@@ -93,7 +93,7 @@ def test_pages_and_links_work_from_disk(browser, served_site):
     page.click(".symbols button >> nth=0")
     assert page.locator(".lit").count() > 1
     page.click("a.md-footer__link--next")
-    page.wait_for_selector("article h1:has-text('Routing by agreement')")
+    page.wait_for_selector(".md-content h1:has-text('Routing by agreement')")
     page.click(".annotated-links a, .symbols a >> nth=0")
     page.wait_for_url("**/symbols.html")
     page.close()
