@@ -115,7 +115,9 @@ def fit(
 def _bar(plan: Plan, epochs_done: int, progress: bool) -> tqdm:
     """Return a bar that counts steps, hidden where nobody would see it move."""
     steps_an_epoch = plan.num_steps // plan.epochs
-    watched = sys.stderr.isatty() or "ipykernel" in sys.modules
+    ipython = sys.modules.get("IPython")
+    in_notebook = ipython is not None and hasattr(ipython.get_ipython(), "kernel")
+    watched = sys.stderr.isatty() or in_notebook
     hidden = {} if progress and watched else {"disable": True}  # {} leaves TQDM_DISABLE its say
     return tqdm(total=plan.num_steps, initial=epochs_done * steps_an_epoch, unit="step", **hidden)
 

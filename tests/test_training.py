@@ -3,6 +3,7 @@
 import math
 import sys
 from itertools import pairwise
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -154,8 +155,17 @@ def test_a_terminal_sees_a_bar_and_a_line_an_epoch(capsys, monkeypatch):
     assert printed.out.startswith("epoch 1: loss 0.")
 
 
-def test_a_log_gets_a_line_an_epoch_and_nothing_else(capsys, monkeypatch):
-    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)  # a notebook sees a bar
+@pytest.mark.parametrize("shell", [SimpleNamespace(kernel="a kernel"), SimpleNamespace(), None])
+def test_a_notebook_sees_a_bar(shell, capsys, monkeypatch):
+    monkeypatch.delenv("TQDM_DISABLE", raising=False)
+    monkeypatch.setitem(sys.modules, "IPython", SimpleNamespace(get_ipython=lambda: shell))
+    fit(small_model(), random_digits(7), epochs=2, batch_size=3)
+    assert ("6/6" in capsys.readouterr().err) == hasattr(shell, "kernel")
+
+
+def test_a_log_gets_a_line_an_epoch_and_nothing_else(capsys):
+    import ipykernel  # noqa: F401  # as a tool may that starts notebooks and is none
+
     fit(small_model(), random_digits(7), epochs=2)
     printed = capsys.readouterr()
     assert printed.err == ""
