@@ -15,7 +15,7 @@
 #
 # ## Goal
 #
-# You will be able to work out the margin loss on paper, say why it is squared and why absent classes count for less, name four ways to write it that go wrong, and one wrong way to read off the answer. This takes 25 minutes. You need [the lesson on squashing](01_squashing.ipynb); the numbers by hand come from [the lesson on routing](02_routing.ipynb).
+# You will be able to work out the margin loss on paper, say why it is squared and why absent classes count for less, name four ways to write it that go wrong, and one wrong way to read off the answer. This takes 30 minutes. You need [the lesson on squashing](01_squashing.ipynb); the numbers by hand come from [the lesson on routing](02_routing.ipynb).
 
 # %%
 import torch

@@ -15,7 +15,7 @@
 #
 # ## Goal
 #
-# You will be able to choose the capsule that draws, weigh the drawing against the margin loss, read off what a number in a capsule stands for, and name four ways to make this loss useless. This takes 25 minutes. You need the lessons on [routing](02_routing.ipynb) and on the margin loss.
+# You will be able to choose the capsule that draws, weigh the drawing against the margin loss, read off what a number in a capsule stands for, and name four ways to make this loss useless. This takes 30 minutes. You need the lessons on [routing](02_routing.ipynb) and on the margin loss.
 
 # %%
 from capsnet_tutorial import sample_digits

@@ -15,7 +15,7 @@
 #
 # ## Goal
 #
-# You will be able to train a capsule network, on a GPU or without one, follow its progress, say how often it errs and how sure you are of that, keep it in a file, and name six pitfalls, four of which give a wrong figure that looks right. This takes 25 minutes. You need [the lesson on the whole network](05_capsnet.ipynb).
+# You will be able to train a capsule network, on a GPU or without one, follow its progress, say how often it errs and how sure you are of that, keep it in a file, and name six pitfalls, four of which give a wrong figure that looks right. This takes 30 minutes. You need [the lesson on the whole network](05_capsnet.ipynb).
 
 # %%
 from capsnet_tutorial import sample_digits
