@@ -189,9 +189,23 @@ def test_stamp_names_what_the_outputs_depend_on(toy):
     ]
 
 
-def test_unknown_lesson_is_named(toy, capsys):
-    assert tool.main(["write", "07"], toy) == 1
+@pytest.mark.parametrize("module", ["capsnet_tutorial", "capsnet_tutorial.unused"])
+def test_a_lesson_that_takes_all_names_depends_on_the_modules_that_may_give_them(toy, module):
+    edit(toy / "lessons/01_toy.py", "# %%\nprint", f"# %%\nfrom {module} import *\n\nprint")
+    assert "capsnet_tutorial/unused.py" in twins.stamp(toy / "lessons/01_toy.py")
+
+
+@pytest.mark.parametrize("command", ["write", "check", "run"])
+def test_unknown_lesson_is_named(toy, command, capsys):
+    assert tool.main([command, "07"], toy) == 1
     assert "no lesson '07'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["write", "check", "run"])
+def test_no_lesson_at_all_is_no_success(toy, command, capsys):
+    (toy / "lessons/01_toy.py").unlink()
+    assert tool.main([command], toy) == 1
+    assert capsys.readouterr().err == "there is no lesson in lessons/\n"
 
 
 @pytest.mark.slow
@@ -263,6 +277,7 @@ def test_a_module_that_the_lesson_does_not_import_leaves_it_fresh(fresh):
 @pytest.mark.slow
 @pytest.mark.parametrize("missing", ["01_toy.py", "01_toy.ipynb"])
 def test_check_names_a_lesson_without_notebook_and_the_reverse(fresh, missing, capsys):
+    shutil.copy(fresh / "lessons/01_toy.py", fresh / "lessons/02_other.py")
     (fresh / "lessons" / missing).unlink()
     assert tool.main(["check"], fresh) == 1
     assert "lessons/01_toy" in capsys.readouterr().out
@@ -315,10 +330,30 @@ def test_a_file_that_is_not_python_is_named(toy, file, command, capsys):
     assert "isn't valid Python" in said
 
 
-def test_copying_onto_a_file_is_refused(toy, tmp_path, capsys):
+@pytest.mark.parametrize("command", ["write", "check", "run"])
+@pytest.mark.parametrize("file", ["lessons/01_toy.py", "capsnet_tutorial/deep.py"])
+def test_a_file_that_is_not_utf8_is_named(toy, file, command, capsys):
+    (toy / "lessons/01_toy.ipynb").write_text('{"cells": [], "metadata": {}}')
+    (toy / file).write_bytes((toy / file).read_bytes() + "# é\n".encode("latin-1"))
+    assert tool.main([command], toy) == 1
+    assert capsys.readouterr().err == f"{file} isn't UTF-8: save it in that encoding\n"
+
+
+@pytest.mark.parametrize("command", ["write", "check", "run"])
+def test_a_module_that_is_not_there_is_named(toy, command, capsys):
+    (toy / "lessons/01_toy.ipynb").write_text('{"cells": [], "metadata": {}}')
+    edit(toy / "lessons/01_toy.py", "capsnet_tutorial import", "capsnet_tutorial.nowhere import")
+    assert tool.main([command], toy) == 1
+    said = "lessons/01_toy.py imports capsnet_tutorial/nowhere.py, which isn't there\n"
+    assert capsys.readouterr().err == said
+
+
+@pytest.mark.parametrize("folder", ["notes", "notes/mine/deep"])
+def test_copying_onto_a_file_or_below_it_is_refused(toy, tmp_path, folder, capsys):
     (tmp_path / "notes").write_text("mine")
-    assert tool.main(["copy", str(tmp_path / "notes")], toy) == 1
-    assert "is a file: name a folder" in capsys.readouterr().err
+    assert tool.main(["copy", str(tmp_path / folder)], toy) == 1
+    said = f"{tmp_path / 'notes'} is a file: name a folder to copy the lessons to\n"
+    assert capsys.readouterr().err == said
     assert (tmp_path / "notes").read_text() == "mine"
 
 

@@ -139,10 +139,11 @@ def copy(folder: Path, root: Path = ROOT) -> list[str]:
         What was done, in sentences.
 
     Raises:
-        LessonError: if the folder is a file.
+        LessonError: if the folder is a file, or lies under one.
     """
-    if folder.exists() and not folder.is_dir():
-        raise LessonError(f"{folder} is a file: name a folder to copy the lessons to")
+    for place in (folder, *folder.parents):
+        if place.is_file():
+            raise LessonError(f"{place} is a file: name a folder to copy the lessons to")
     folder.mkdir(parents=True, exist_ok=True)
     said = []
     for twin in sorted((root / "lessons").glob("*.ipynb")):

@@ -34,9 +34,11 @@ def find(names: list[str], root: Path = ROOT) -> list[Path]:
     """Return the lessons' files: all, or those whose name starts with one of `names`.
 
     Raises:
-        LessonError: if a name fits no lesson.
+        LessonError: if there is no lesson, or a name fits none.
     """
     lessons = sorted((root / "lessons").glob("*.py"))
+    if not lessons:
+        raise LessonError("there is no lesson in lessons/")
     if not names:
         return lessons
     wanted = [Path(name).name.removesuffix(".py").removesuffix(".ipynb") for name in names]
@@ -50,11 +52,12 @@ def read(lesson: Path) -> Any:
     """Return a lesson as a notebook without outputs, its cells named by their position."""
     import jupytext
 
+    stamped = METADATA | {"stamp": stamp(lesson)}
     notebook = jupytext.read(lesson, fmt="py:percent")
     for number, cell in enumerate(notebook.cells):
         cell.id = f"cell-{number:02}"
         cell.metadata.pop("lines_to_next_cell", None)  # jupytext's note on blank lines
-    notebook.metadata = METADATA | {"stamp": stamp(lesson)}
+    notebook.metadata = stamped
     return notebook
 
 
@@ -65,22 +68,31 @@ def stamp(lesson: Path) -> dict[str, str]:
     recorded runs that it names.
     """
     root = lesson.parent.parent
-    found, waiting = {lesson: lesson.read_text(encoding="utf-8")}, [lesson]
+    found, waiting = {lesson: _read_text(lesson)}, [lesson]
     while waiting:
         reading = waiting.pop()
         try:
             dependencies = list(_dependencies(found[reading], root))
         except SyntaxError as error:
-            where = f"{reading.parent.name}/{reading.name}, line {error.lineno}"
+            where = f"{label(reading)}, line {error.lineno}"
             raise LessonError(f"{where} isn't valid Python: {error.msg}") from error
         for path in dependencies:
+            if not path.is_file():
+                raise LessonError(f"{label(reading)} imports {label(path)}, which isn't there")
             if path not in found:
-                found[path] = path.read_text(encoding="utf-8")
+                found[path] = _read_text(path)
                 waiting += [path] if _imports_matter(path) else []
     return {
         path.relative_to(root).as_posix(): hashlib.sha256(text.encode()).hexdigest()
         for path, text in sorted(found.items())
     }
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise LessonError(f"{label(path)} isn't UTF-8: save it in that encoding") from error
 
 
 def _imports_matter(path: Path) -> bool:
@@ -102,7 +114,7 @@ def _dependencies(source: str, root: Path) -> Iterator[Path]:
         if isinstance(node, ast.ImportFrom) and node.module == PACKAGE:
             yield package / "__init__.py"
             for alias in node.names:
-                yield package / f"{_module_of(alias.name, package)}.py"
+                yield from _modules_of(alias.name, package)
         elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith(f"{PACKAGE}."):
             yield package / f"{node.module.split('.')[1]}.py"
         elif isinstance(node, ast.Import) and any(a.name.startswith(PACKAGE) for a in node.names):
@@ -114,14 +126,16 @@ def _dependencies(source: str, root: Path) -> Iterator[Path]:
                 yield record
 
 
-def _module_of(name: str, package: Path) -> str:
-    """Return the module from which the package's front door takes a name."""
+def _modules_of(name: str, package: Path) -> list[Path]:
+    """Return the modules from which the package's front door takes a name, or `*`."""
+    if name == "*":
+        return sorted(package.glob("*.py"))
     if (package / f"{name}.py").is_file():
-        return name
+        return [package / f"{name}.py"]
     for node in ast.walk(ast.parse((package / "__init__.py").read_text(encoding="utf-8"))):
         if isinstance(node, ast.ImportFrom) and name in [a.asname or a.name for a in node.names]:
-            return node.module.split(".")[-1]
-    return "__init__"
+            return [package / f"{node.module.split('.')[-1]}.py"]
+    return [package / "__init__.py"]
 
 
 def check(lesson: Path) -> list[str]:
@@ -166,5 +180,5 @@ def check_all(names: list[str], root: Path = ROOT) -> list[str]:
 
 
 def label(path: Path) -> str:
-    """Return a lesson's name in messages."""
-    return f"lessons/{path.name}"
+    """Return the name of a lesson, or of another file, in messages."""
+    return f"{path.parent.name}/{path.name}"
