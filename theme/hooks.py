@@ -72,7 +72,7 @@ def on_page_content(html, page, config, files):
 
         def output(match):
             cell = cells[match[1]]
-            shown = notebooks.show_output(cell["outputs"][int(match[2])], cell, path.name)
+            shown = notebooks.show_output(cell["outputs"][int(match[2])], cell)
             return f'<section class="lesson-output" data-search-exclude>{shown}</section>'
 
         html = CODE.sub(lambda match: notebooks.show_code(cells[match[1]]), html)

@@ -21,6 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from fitness import refuse_unfit
 from twins import METADATA, OUTPUTS, ROOT, LessonError, check_all, find, hash_outputs, label, read
 
 # So that lessons run alike everywhere: no GPU, and the digits that come with a package.
@@ -92,15 +93,11 @@ def refuse(notebook: Any, lesson: Path) -> None:
     Raises:
         LessonError: naming the lesson, the cell and the fault.
     """
+    refuse_unfit(notebook.cells, label(lesson))
     for number, cell in enumerate(notebook.cells):
         for output in cell.get("outputs", []):
-            first = cell.source.splitlines()[0]
-            where = f"{label(lesson)}, cell {number} (`{first}`)"
-            if output.output_type == "error":
-                raise LessonError(f"{where} failed: {output.ename}: {output.evalue}")
-            if output.get("name") == "stderr":
-                raise LessonError(f"{where} wrote to stderr: {output.text.strip()}")
             if volatile := VOLATILE.search(json.dumps(output)):
+                where = f"{label(lesson)}, cell {number} (`{cell.source.splitlines()[0]}`)"
                 raise LessonError(f"{where} prints {volatile[0]!r}, which differs from run to run")
 
 
