@@ -320,7 +320,8 @@ def copy(tmp_path) -> Path:
         ignored = shutil.ignore_patterns("node_modules", "kernel-ipc*")
         shutil.copytree(ROOT / name, tmp_path / name, ignore=ignored)
     (tmp_path / "theme/node_modules").symlink_to(ROOT / "theme/node_modules")
-    (tmp_path / "capsnet_tutorial").symlink_to(ROOT / "capsnet_tutorial")
+    for name in ("capsnet_tutorial", "tools"):
+        (tmp_path / name).symlink_to(ROOT / name)
     shutil.copy(ROOT / "mkdocs.yml", tmp_path)
     return tmp_path
 
@@ -375,7 +376,7 @@ def lesson_of(folder: Path, *cells: dict) -> Path:
     """Write the notebook of a lesson that has these cells after its title."""
     path = folder / "07_odd.ipynb"
     title = {"cell_type": "markdown", "source": "# A"}
-    path.write_text(json.dumps({"cells": [title, *cells]}), encoding="utf-8")
+    path.write_text(json.dumps({"cells": [title, *cells], "metadata": {}}), encoding="utf-8")
     return path
 
 
@@ -457,6 +458,12 @@ def test_harmless_html_and_a_title_are_let_through(tmp_path):
         notebooks.read_cells(raw)
 
 
+def test_a_lesson_that_is_not_utf8_is_refused_by_name(tmp_path):
+    lesson_of(tmp_path).with_suffix(".py").write_bytes(b"\xe9")
+    with pytest.raises(PluginError, match=r"07_odd.py isn't UTF-8"):
+        notebooks.check_lessons(tmp_path)
+
+
 @pytest.mark.parametrize("tag", ["<details>", "<details open>"])
 def test_markdown_in_details_is_read(tag):
     prose = {
@@ -488,6 +495,16 @@ def test_a_lesson_without_its_notebook_stops_the_build_by_name(copy):
     result = build(copy, copy / "site")
     assert result.returncode != 0
     assert "07_alone" in result.stderr
+
+
+def test_a_lesson_edited_since_it_was_executed_stops_a_strict_build_by_name(copy):
+    lesson = copy / "lessons" / f"{LESSONS[0].stem}.py"
+    lesson.write_text(lesson.read_text(encoding="utf-8") + "#\n", encoding="utf-8")
+    result = build(copy, copy / "site")
+    assert result.returncode != 0
+    warnings = [line for line in result.stderr.splitlines() if line.startswith("WARNING")]
+    said = f"lessons/{lesson.name} was edited since it was executed: run `make lessons`."
+    assert [line.endswith(said) for line in warnings] == [True]
 
 
 def test_the_site_is_built_without_torch(copy):

@@ -3,19 +3,23 @@
 import json
 import re
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from html import escape
 from pathlib import Path
 
 import annotated
 from mkdocs.exceptions import PluginError
+from mkdocs.plugins import get_plugin_logger
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 sys.path.append(str(Path(__file__).resolve().parent.parent / "tools"))
 from fitness import alternative, refuse_unfit, richest
-from twins import LessonError
+from twins import LessonError, edited, label
 
+LOG = get_plugin_logger("lessons")
 LEXER, FORMATTER = PythonLexer(stripnl=False), HtmlFormatter(wrapcode=True)
 DETAILS = re.compile(r"^<details\b", re.MULTILINE)
 STYLE = re.compile(r"<style.*?</style>", re.DOTALL)
@@ -28,15 +32,24 @@ def read_cells(path: Path) -> list[dict]:
         PluginError: if a page can't show them; it names the lesson, the cell and the fault.
     """
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    try:
+    with as_plugin_error():
         refuse_unfit(cells, path.name)
+    return cells
+
+
+@contextmanager
+def as_plugin_error() -> Iterator[None]:
+    """Turn what the tools say of a lesson into an error that mkdocs shows as a sentence."""
+    try:
+        yield
     except LessonError as error:
         raise PluginError(str(error)) from error
-    return cells
 
 
 def check_lessons(folder: Path) -> None:
     """Refuse lessons that lack their notebook, notebooks that lack their lesson or are unfit.
+
+    A lesson that was edited since is shown as it was, with a warning, which stops a strict build.
 
     Raises:
         PluginError: with the lesson and what is wrong.
@@ -44,8 +57,13 @@ def check_lessons(folder: Path) -> None:
     scripts, notebooks = ({path.stem for path in folder.glob(kind)} for kind in ("*.py", "*.ipynb"))
     if alone := ", ".join(sorted(scripts ^ notebooks)):
         raise PluginError(f"Each lesson is a .py and an .ipynb; one is missing for: {alone}.")
-    for notebook in folder.glob("*.ipynb"):
+    for notebook in sorted(folder.glob("*.ipynb")):
         read_cells(notebook)
+        lesson = notebook.with_suffix(".py")
+        with as_plugin_error():
+            stale = edited(lesson)
+        if stale:
+            LOG.warning(f"{label(lesson)} was edited since it was executed: run `make lessons`.")
 
 
 def markdown_of(cell: dict) -> str:

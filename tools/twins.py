@@ -82,10 +82,7 @@ def stamp(lesson: Path) -> dict[str, str]:
             if path not in found:
                 found[path] = _read_text(path)
                 waiting += [path] if _imports_matter(path) else []
-    return {
-        path.relative_to(root).as_posix(): hashlib.sha256(text.encode()).hexdigest()
-        for path, text in sorted(found.items())
-    }
+    return {path.relative_to(root).as_posix(): _hash(text) for path, text in sorted(found.items())}
 
 
 def _read_text(path: Path) -> str:
@@ -93,6 +90,10 @@ def _read_text(path: Path) -> str:
         return path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise LessonError(f"{label(path)} isn't UTF-8: save it in that encoding") from error
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _imports_matter(path: Path) -> bool:
@@ -104,7 +105,7 @@ def hash_outputs(notebook: dict) -> str:
     """Return the hash of all that the code cells put out, so that an edit by hand is noticed."""
     cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
     outputs = [[cell["execution_count"], cell["outputs"]] for cell in cells]
-    return hashlib.sha256(json.dumps(outputs, sort_keys=True).encode()).hexdigest()
+    return _hash(json.dumps(outputs, sort_keys=True))
 
 
 def _dependencies(source: str, root: Path) -> Iterator[Path]:
@@ -160,6 +161,13 @@ def check(lesson: Path) -> list[str]:
     if changed:
         faults.append(f"since it was executed, {', '.join(changed)} changed")
     return [f"{label(twin)} is stale: {fault}" for fault in faults]
+
+
+def edited(lesson: Path) -> bool:
+    """Say whether a lesson was edited since its notebook was written, by the notebook's stamp."""
+    written = json.loads(lesson.with_suffix(".ipynb").read_text(encoding="utf-8"))
+    then = written["metadata"].get("stamp", {}).get(label(lesson))
+    return then != _hash(_read_text(lesson))
 
 
 def _cells(notebook: dict) -> list[tuple]:
