@@ -72,6 +72,14 @@ def test_the_longest_form_wins():
     assert list(used) == ["u_hat", "weight", "u"]
 
 
+def test_a_symbol_is_found_after_a_line_break_and_not_in_a_longer_command():
+    eta = symbols.SYMBOLS[0]._replace(key="eta", tex=[r"\eta"])
+    assert symbols.mark_formula(r"\etal \\\eta", [eta])[0] == (
+        r"\etal \\{\htmlData{symbol=eta}{\eta}}"
+    )
+    assert list(symbols.mark_formula(r"\\j", symbols.of_page("01"))[1]) == ["j"]
+
+
 PAGE = (
     '<h1>i</h1><p><span class="arithmatex">\\(i &lt; c_{ij}\\)</span> and <code>c_ij</code></p>'
     '<pre><span class="n">c_ij</span> <span class="n">i</span> <span class="n">other</span></pre>'
@@ -107,6 +115,72 @@ def test_the_legend_has_a_button_for_each_symbol_and_speaks(page):
         assert button["data-meaning"]
         assert button["data-shape"]
     assert legend.select_one("p[role=status]").get_text() == ""
+
+
+MADE_UP = symbols.Symbol(
+    key="k",
+    name="made up",
+    tex=["K", "a|b"],
+    code=["kay"],
+    shape="b j m",
+    meaning='"less" <',
+    lesson="02_routing",
+    loose=("k",),
+)
+
+
+def test_a_button_says_all_of_its_symbol():
+    shown = symbols.legend([(MADE_UP, "K_2"), (MADE_UP._replace(code=[]), "K")], "../")
+    legend = BeautifulSoup(shown, "html.parser").aside
+    assert legend["aria-label"] == "Symbols on this page"
+    assert legend.a["href"] == "../symbols.html"
+    first, second = legend.find_all("button")
+    assert first.attrs == {
+        "type": "button",
+        "value": "k",
+        "aria-pressed": "false",
+        "data-symbol": "k",
+        "data-code": "kay",
+        "data-shape": "b j m",
+        "data-meaning": 'made up: "less" <',
+    }
+    assert [span.get_text() for span in first.find_all("span")] == [r"\(K_2\)", "made up"]
+    assert second["data-code"] == "k"
+
+
+def test_the_table_says_all_of_a_symbol(monkeypatch):
+    number = MADE_UP._replace(tex=["a|b", "K"], shape="a number", code=[], lesson="03_margin")
+    monkeypatch.setattr(symbols, "SYMBOLS", [MADE_UP, number])
+    said = '**made up**: "less" < | [lesson'
+    assert symbols.table().splitlines()[2:] == [
+        f"| $K$ | `kay`, `k` | `b j m` | {said} 2](lessons/02_routing.ipynb) |",
+        rf"| $a\vert b$ | `k` | a number | {said} 3](lessons/03_margin.ipynb) |",
+    ]
+
+
+def legend_of(html):
+    marked = BeautifulSoup(symbols.mark_page(html, "02_routing", ""), "html.parser")
+    [legend] = marked.select("aside.symbols")
+    spans = [button.find("span").get_text() for button in legend.find_all("button")]
+    return legend, spans
+
+
+def test_the_legend_has_the_table_s_order_and_each_symbol_as_it_is_first_written():
+    first = r'<span class="arithmatex">\(i v_k v_j\)</span>'
+    html = rf"<h1>x</h1>{first}{first.replace('v_k ', '')}<code>v_j</code><code>u_hat</code>"
+    assert legend_of(html)[1] == [r"\(v_k\)", r"\(\hat{u}_{j|i}\)", r"\(i\)"]
+
+
+def test_the_legend_stands_once_below_the_title_and_its_downloads():
+    downloads = '<p class="lesson-files">notebook\nscript</p>'
+    legend, _ = legend_of(f"<h1>x</h1>\n{downloads}<code>c_ij</code><h1>y</h1>")
+    assert legend.find_previous_sibling()["class"] == ["lesson-files"]
+
+
+def test_marking_changes_nothing_but_the_marks():
+    marked = symbols.mark_page(PAGE, "lessons/02_routing.ipynb", "../")
+    assert '<code data-symbol="c_ij">c_ij</code></p>' in marked
+    assert r"{i}} &lt; {\htmlData" in marked
 
 
 def test_a_letter_in_code_counts_only_beside_its_formula():
