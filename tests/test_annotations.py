@@ -8,7 +8,8 @@ import torch
 from bs4 import BeautifulSoup
 
 from capsnet_tutorial import CapsNetConfig, DigitCaps, evaluate, routing, squash
-from capsnet_tutorial.annotations import annotate, note_html
+from capsnet_tutorial.annotations import AnnotatedSource, annotate, note_html
+from capsnet_tutorial.source_rows import Row
 
 
 @pytest.mark.parametrize(
@@ -60,6 +61,17 @@ def test_the_table_needs_neither_style_sheet_nor_script():
         "b",
         "code",
     }
+
+
+def test_code_and_notes_are_text_in_the_table():
+    row = Row("less", 1, "If a < b & c, <i>stop</i>.", {7: "if a < b & c:", 8: '    "</pre>&lt;"'})
+    table = BeautifulSoup(
+        AnnotatedSource("signs", "less", [row])._repr_html_(), "html.parser"
+    ).table
+    assert table.attrs == {"data-module": "signs", "data-name": "less"}
+    assert [head.get_text() for head in table.find_all("th")] == ["notes", "line", "signs.py"]
+    cells = [cell.get_text() for cell in table.find_all("td")]
+    assert cells == [row.note, "7\n8", 'if a < b & c:\n    "</pre>&lt;"']
 
 
 def test_notes_are_text_and_formulas_stay():

@@ -116,6 +116,12 @@ def test_one_definition_has_the_rows_that_it_has_in_its_module(path):
         read_rows(path, "Halver.double")
 
 
+def test_of_definitions_of_one_name_the_last_counts_as_in_python(tmp_path):
+    path = tmp_path / "twice.py"
+    path.write_text("def one():\n    return 1\n\n\ndef one():\n    return 2\n", encoding="utf-8")
+    assert [row.code for row in read_rows(path, "one")] == [{5: "def one():", 6: "    return 2"}]
+
+
 @each_module
 def test_every_line_stands_in_one_row_or_is_a_note(path):
     source = path.read_text(encoding="utf-8")

@@ -6,11 +6,16 @@ import json
 import re
 import subprocess
 from pathlib import Path
+from types import SimpleNamespace
 
+import notebooks
+import numpy as np
 import pytest
 import torch
 import widgets as tool
+from bs4 import BeautifulSoup
 from matplotlib.figure import Figure
+from torch import nn
 
 from capsnet_tutorial import (
     Decoder,
@@ -152,6 +157,26 @@ def worst(call, file, capsules, labels, pixels):
     return (torch.tensor(call(*calls)) - pixels).abs().max().item()
 
 
+def test_a_decoder_is_packed_with_a_scale_for_each_row_and_rounded():
+    layer = nn.Linear(2, 3).requires_grad_(False)
+    # Scales 0.01 and 0.002; a row of zeros has none to divide by.
+    layer.weight[:] = torch.tensor([[-1.27, 0.016], [0.0508, 0.254], [0.0, 0.0]])
+    layer.bias[:] = torch.tensor([0.5, -0.25, 4.0])
+    digits = Digits(torch.tensor([[[[0.0, 0.498, 0.999, 1.0]]]]), torch.tensor([12]))
+    capsules = torch.tensor([[0.125, -2.0]])
+    packed = tool.pack(SimpleNamespace(layers=[layer, nn.ReLU()]), capsules, digits)
+
+    size = int.from_bytes(packed[:4], "little")
+    header, rest = packed[4 : 4 + size], packed[4 + size :]
+    assert size % 4 == 0
+    assert json.loads(header) == {"layers": [[3, 2]], "labels": [12], "digit_dim": 2, "pixels": 4}
+    floats = np.frombuffer(rest[:32], "<f4")
+    assert floats[2] > 0
+    assert floats.tolist() == pytest.approx([0.01, 0.002, 0, 0.5, -0.25, 4, 0.125, -2])
+    assert list(rest[32:36]) == [0, 127, 255, 255]
+    assert np.frombuffer(rest[36:], np.int8).tolist() == [-127, 2, 25, 127, 0, 0]
+
+
 @starts_node
 def test_any_decoder_draws_in_node_as_in_pytorch(call, tmp_path):
     torch.manual_seed(0)
@@ -210,17 +235,21 @@ def test_a_script_a_widget_and_all_are_small_and_load_nothing_from_elsewhere():
     assert set(hosts) == {"http://www.w3.org/2000/svg"}
 
 
-def test_a_widget_is_its_picture_wherever_no_script_runs():
+@pytest.mark.parametrize("name", WIDGETS)
+def test_a_widget_is_its_picture_wherever_no_script_runs(name):
     picture = Picture(Figure(), "empty", alt="An empty sheet.")
-    shown = show_widget("squash", picture)
+    shown = show_widget(name, picture)
     data, metadata = shown._repr_mimebundle_()
     assert data == picture._repr_mimebundle_()[0]
     assert {"image/png", "image/svg+xml"} <= set(data)
     assert metadata["image/svg+xml"] == {
         "alt": "An empty sheet.",
         "needs_background": "light",
-        "widget": "squash",
+        "widget": name,
     }
+    output = {"output_type": "execute_result", "data": data, "metadata": metadata}
+    page = BeautifulSoup(notebooks.show_output(output, {}), "html.parser")
+    assert page.find(f"capsnet-{name}").find("figure", role="img").svg
     assert "widget" not in picture._repr_mimebundle_()[1]["image/svg+xml"]
 
 
