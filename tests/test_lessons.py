@@ -6,6 +6,7 @@ import re
 import shutil
 from pathlib import Path
 
+import fitness
 import pytest
 import twins
 
@@ -129,15 +130,16 @@ def test_links_between_lessons_lead_to_lessons(prose):
         assert (twins.ROOT / "lessons" / target).is_file(), target
 
 
-def test_check_needs_no_torch():
+def test_check_needs_neither_torch_nor_mkdocs():
     imported = {
         alias.name if isinstance(node, ast.Import) else node.module
-        for path in (tool.__file__, twins.__file__)
+        for path in (tool.__file__, twins.__file__, fitness.__file__)
         for node in ast.parse(Path(path).read_text(encoding="utf-8")).body
         if isinstance(node, ast.Import | ast.ImportFrom)
         for alias in node.names
     }
-    assert imported.isdisjoint({"torch", "matplotlib", "capsnet_tutorial", "nbclient", "jupytext"})
+    heavy = {"torch", "matplotlib", "capsnet_tutorial", "nbclient", "jupytext", "mkdocs"}
+    assert imported.isdisjoint(heavy)
 
 
 # The tool, on a repository with one small lesson.
