@@ -1,5 +1,6 @@
 """Save a network to a file and load it again, on any machine."""
 
+import io
 import os
 import pickle
 import zipfile
@@ -35,6 +36,7 @@ def save_checkpoint(path: str | Path, model: CapsNet, **extra: Any) -> None:
 
     Raises:
         FileNotFoundError: if the folder doesn't exist.
+        OSError: if the file can't be written, such as on a full disk.
         TypeError: if `extra` holds anything but tensors and plain values.
 
     >>> from tempfile import TemporaryDirectory
@@ -53,10 +55,18 @@ def save_checkpoint(path: str | Path, model: CapsNet, **extra: Any) -> None:
         "extra": extra,
     }
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    # Through memory: of a failing disk, torch says less than Python does.
+    buffer = io.BytesIO()
+    torch.save(content, buffer)
     try:
-        torch.save(content, partial)
+        partial.write_bytes(buffer.getbuffer())
         _check_plain(partial)
         partial.replace(path)
+    except OSError as error:
+        raise OSError(
+            f"{path} could not be written ({_reason(error)}): make room there, or choose another "
+            "folder; what was there before is kept"
+        ) from None
     finally:
         partial.unlink(missing_ok=True)
 
@@ -110,6 +120,12 @@ def load_checkpoint(path: str | Path, device: torch.device | str = "cpu") -> Che
     except (KeyError, TypeError, RuntimeError, ValueError) as error:
         raise ValueError(f"{path} is damaged: {error}") from None
     return Checkpoint(model.to(device).eval(), extra)
+
+
+def _reason(error: Exception) -> str:
+    """Return what an error says in one line, or its type where it says nothing."""
+    text = error.strerror if isinstance(error, OSError) else str(error)
+    return " ".join((text or str(error)).split()) or type(error).__name__
 
 
 def _check_plain(path: Path) -> None:
