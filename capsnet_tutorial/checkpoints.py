@@ -83,7 +83,8 @@ def load_checkpoint(path: str | Path, device: torch.device | str = "cpu") -> Che
 
     Raises:
         FileNotFoundError: if there is no such file.
-        ValueError: if the file is damaged or isn't a checkpoint of this package.
+        ValueError: if the file is damaged or isn't a checkpoint of this package, or if a weight is
+            no finite number.
         OSError: if the file can't be read.
 
     See `save_checkpoint` for an example; a file that isn't there is named:
@@ -116,10 +117,27 @@ def load_checkpoint(path: str | Path, device: torch.device | str = "cpu") -> Che
     try:
         model = CapsNet(CapsNetConfig(**content["config"]))
         model.load_state_dict(content["weights"])
-        extra = content["extra"]
+        extra = dict(content["extra"])
     except (KeyError, TypeError, RuntimeError, ValueError) as error:
-        raise ValueError(f"{path} is damaged: {error}") from None
+        raise ValueError(f"{path} is damaged: {_reason(error)}") from None
+    if not weights_are_finite(model):
+        raise ValueError(
+            f"{path} holds weights that are no numbers any more: train again, in another folder "
+            "and with a lower learning rate"
+        )
     return Checkpoint(model.to(device).eval(), extra)
+
+
+def weights_are_finite(model: CapsNet) -> bool:
+    """Say whether a network can compute at all: one NaN in it makes every result NaN.
+
+    Args:
+        model: the network.
+
+    >>> weights_are_finite(CapsNet(CapsNetConfig.small()))
+    True
+    """
+    return all(weight.isfinite().all() for weight in model.parameters())
 
 
 def _reason(error: Exception) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 
 from capsnet_tutorial.capsnet import CapsNet
+from capsnet_tutorial.checkpoints import weights_are_finite
 from capsnet_tutorial.data import Digits
 from capsnet_tutorial.evaluate_command import judge
 from capsnet_tutorial.history import Epoch, History
@@ -149,10 +150,10 @@ def _train(
     before, start = record["seconds"], time.perf_counter()
 
     def keep(epoch: Epoch) -> None:
-        if not math.isfinite(epoch.loss):
+        if not (all(map(math.isfinite, epoch)) and weights_are_finite(model)):
             raise ValueError(
-                f"the loss was no number any more in epoch {epoch.epoch}: begin again in another "
-                f"folder, with a lower --learning-rate than {options.learning_rate}"
+                f"the network computed no numbers any more in epoch {epoch.epoch}: begin again in "
+                f"another folder, with a lower --learning-rate than {options.learning_rate}"
             )
         record["epochs"].append(epoch._asdict())
         record["seconds"] = round(before + time.perf_counter() - start, 1)

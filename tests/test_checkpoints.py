@@ -107,6 +107,22 @@ def test_a_device_that_is_not_there_is_not_called_damage(model, tmp_path):
         load_checkpoint(tmp_path / "a.pt", "nowhere")
 
 
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_weights_that_are_no_numbers_are_named_with_the_cure(model, tmp_path, value):
+    with torch.no_grad():
+        model.decoder.layers[1].bias[0] = value
+    save_checkpoint(tmp_path / "a.pt", model)
+    with pytest.raises(ValueError, match=r"a\.pt holds weights that are no .* lower learning rate"):
+        load_checkpoint(tmp_path / "a.pt")
+
+
+def test_values_beside_the_network_that_are_no_dict_are_damage(model, tmp_path):
+    save_checkpoint(tmp_path / "a.pt", model)
+    torch.save(torch.load(tmp_path / "a.pt") | {"extra": None}, tmp_path / "a.pt")
+    with pytest.raises(ValueError, match="damaged: 'NoneType' object"):
+        load_checkpoint(tmp_path / "a.pt")
+
+
 def test_a_missing_part_is_named(model, tmp_path):
     path = tmp_path / "a.pt"
     save_checkpoint(path, model)

@@ -13,7 +13,14 @@ import tiny_cli
 import torch
 from PIL import Image
 
-from capsnet_tutorial import Digits, evaluate, load_checkpoint, split, train_command
+from capsnet_tutorial import (
+    Digits,
+    evaluate,
+    load_checkpoint,
+    save_checkpoint,
+    split,
+    train_command,
+)
 from capsnet_tutorial.cli import main
 from capsnet_tutorial.intervals import wilson_interval
 from capsnet_tutorial.predicting import read_picture
@@ -350,6 +357,55 @@ def test_a_loss_that_is_no_number_ends_the_run_with_the_cure(tmp_path, capsys):
     assert main(["train", *SHORT, "--learning-rate=1e30", f"--out={tmp_path}"]) == 2
     assert "lower --learning-rate than 1e+30" in capsys.readouterr().err
     assert read_run_record(tmp_path)["wrong"] is None
+
+
+def spoil_after(steps):
+    """Return an optimiser's step that makes the weights NaN after so many."""
+    step, count = torch.optim.Adam.step, [0]
+
+    def spoil(self, closure=None):
+        step(self, closure)
+        count[0] += 1
+        if count[0] == steps:
+            self.param_groups[0]["params"][0].data[0] = torch.nan
+
+    return spoil
+
+
+def test_weights_that_the_very_last_step_spoils_end_the_run_with_the_cure(
+    tmp_path, monkeypatch, capsys
+):
+    # 43 digits in batches of 8 are 6 steps; the losses of the epoch are from before each.
+    run, words = tmp_path / "run", ["train", "--epochs=2", "--device=cpu"]
+    with monkeypatch.context() as patched:
+        patched.setattr(torch.optim.Adam, "step", spoil_after(12))
+        assert main([*words, f"--out={run}"]) == 2
+    said = capsys.readouterr().err
+    assert "no numbers any more in epoch 2: begin again in another folder" in said
+    assert "lower --learning-rate than 0.0015" in said
+    assert len(said.splitlines()) == 1
+    before = content(run)
+    picture(tmp_path / "a.png", 0)
+    for words in (
+        ["train", "--resume", f"--out={run}"],
+        ["predict", str(run), f"{tmp_path}/a.png"],
+    ):
+        assert main(words) == 2
+        said = capsys.readouterr().err
+        assert "holds weights that are no numbers" in said
+        assert len(said.splitlines()) == 1
+    assert content(run) == before
+
+
+def test_a_finished_run_with_spoilt_weights_is_not_judged(finished, tmp_path, capsys):
+    model, extra = load_checkpoint(finished / "checkpoint.pt")
+    model.conv.bias.data[0] = torch.nan
+    save_checkpoint(tmp_path / "checkpoint.pt", model, **extra)
+    write_run_record(tmp_path, read_run_record(finished))
+    assert main(["evaluate", str(tmp_path)]) == 2
+    printed = capsys.readouterr()
+    assert "holds weights that are no numbers any more: train again" in printed.err
+    assert printed.out == ""
 
 
 def test_a_run_on_mnist_is_not_judged_by_the_sample_that_is_part_of_it(
