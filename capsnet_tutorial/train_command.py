@@ -25,6 +25,7 @@ from capsnet_tutorial.runs import (
     CHART,
     CHECKPOINT,
     FORMAT,
+    RECORD,
     check_empty,
     git_revision,
     read_run_record,
@@ -120,10 +121,10 @@ def _surroundings(options: Options, processes: Processes) -> dict[str, Any]:
 
 def _how_to_go_on(options: Options, out: Path) -> str:
     """Say how far an interrupted run has come."""
+    if not (out / RECORD).is_file():
+        return "stopped before the first step: nothing was written"
     checkpoint = out / CHECKPOINT
     done = len(saved_history(checkpoint)) if checkpoint.is_file() else 0
-    if not out.is_dir():
-        return "stopped before the first step: nothing was written"
     return (
         f"stopped after epoch {done} of {options.epochs}: go on with "
         f"capsnet-tutorial train --out {shlex.quote(str(out))} --resume"
@@ -140,11 +141,16 @@ def _train(
     """Train to the end and judge once; the first process writes the record after each epoch."""
     checkpoint = out / CHECKPOINT
     begun = checkpoint.is_file()
-    if begun:
+    if begun:  # the record is written once `fit` has found the checkpoint to be this run's
         record["epochs"] = [epoch._asdict() for epoch in saved_history(checkpoint)]
-    if processes.first:
+    elif record["epochs"]:
+        raise FileNotFoundError(
+            f"{checkpoint} is missing, and with it what was learned: begin again in another folder"
+        )
+    elif processes.first:
         out.mkdir(parents=True, exist_ok=True)
         write_run_record(out, record)
+    if processes.first:
         print(f"{options.recipe}\non {record['hardware']} ({options.device}), into {out}")
     model = _network(options)
     before, start = record["seconds"], time.perf_counter()

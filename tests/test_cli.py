@@ -3,6 +3,7 @@
 import json
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -168,6 +169,26 @@ def test_a_run_stopped_anywhere_goes_on(where, done, finished, tmp_path, monkeyp
     assert {name for name in expected if expected[name] != found[name]} <= {"seconds"}
 
 
+def test_a_run_stopped_before_it_has_a_record_can_not_go_on(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(train_command, "write_run_record", interrupt)
+    assert main(["train", *SHORT, f"--out={tmp_path}"]) == 130
+    assert capsys.readouterr().err == "stopped before the first step: nothing was written\n"
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_command_that_goes_on_can_be_pasted_into_a_shell(tmp_path, monkeypatch, capsys):
+    run = tmp_path / "my run"
+    with monkeypatch.context() as patched:
+        patched.setattr(train_command, "fit", interrupt)
+        assert main(["train", *SHORT, f"--out={run}"]) == 130
+    assert main(["evaluate", str(run)]) == 2
+    hints = capsys.readouterr().err.splitlines()
+    assert len(hints) == 2
+    for hint in hints:
+        words = shlex.split(hint.partition("go on with ")[2])
+        assert words == ["capsnet-tutorial", "train", "--out", str(run), "--resume"]
+
+
 def test_a_run_stopped_before_it_began_leaves_no_folder(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(train_command, "Plan", interrupt)
     assert main(["train", *SHORT, f"--out={tmp_path / 'run'}"]) == 130
@@ -298,10 +319,14 @@ BAD = {
     "train --out FINISHED --resume --preset paper": "begun with preset small, not paper",
     "train --out BROKEN --resume": "record.json is broken",
     "train --out DAMAGED --resume": "is damaged or no checkpoint",
+    "train --out LOST --resume": "checkpoint.pt is missing, and with it what was learned",
+    "train --out FOREIGN --resume": "belongs to another training, with seed 0, not 5",
     "train --data mnist --data-dir NOWHERE": "MNIST is not in",
     "evaluate NOWHERE": "there is no run in",
     "evaluate BROKEN": "record.json is broken",
     "evaluate DAMAGED": "has done 0 of 4 epochs, and the test digits are kept for its end",
+    "evaluate LOST": "has done 2 of 4 epochs",
+    "evaluate MIXED": "is of another run: its network is CapsNetConfig(",
     "evaluate FINISHED --data other": "invalid choice: 'other'",
     "evaluate FINISHED --data mnist --data-dir NOWHERE": "MNIST is not in",
     "predict NOWHERE FILE": "there is no checkpoint at",
@@ -316,6 +341,31 @@ BAD = {
 }
 
 
+SPOILT = ("BROKEN", "DAMAGED", "LOST", "FOREIGN", "MIXED")
+
+
+def make_spoilt_runs(finished, folder):
+    """Make folders of runs in which something is missing, or doesn't belong together."""
+    record = read_run_record(finished)
+    unfinished = record | dict.fromkeys(("wrong", "error", "interval"))
+    records = {
+        "damaged": unfinished | {"epochs": []},
+        "lost": unfinished | {"epochs": record["epochs"][:2]},
+        "foreign": unfinished | {"epochs": [], "options": record["options"] | {"seed": 5}},
+        "mixed": record
+        | {"options": record["options"] | {"routing": 2}}
+        | {"config": record["config"] | {"num_iterations": 2}},
+    }
+    for name, content in records.items():
+        (folder / name).mkdir()
+        write_run_record(folder / name, content)
+    (folder / "broken").mkdir()
+    (folder / "broken" / "record.json").write_text("{")
+    (folder / "damaged" / "checkpoint.pt").write_bytes(b"PK\3\4 and no more")
+    for name in ("foreign", "mixed"):
+        shutil.copy(finished / "checkpoint.pt", folder / name)
+
+
 @pytest.mark.parametrize("words", BAD)
 def test_bad_input_is_named_in_one_sentence_and_nothing_is_written(
     words, finished, tmp_path, capsys, monkeypatch
@@ -328,14 +378,8 @@ def test_bad_input_is_named_in_one_sentence_and_nothing_is_written(
     (tmp_path / "file").write_text("mine")
     Image.new("L", (30, 30), 200).save(tmp_path / "blank.png")
     picture(tmp_path / "picture.png", 0)
-    unfinished = read_run_record(finished) | {"epochs": []}
-    unfinished |= dict.fromkeys(("wrong", "error", "interval"))
-    for name in ("broken", "damaged"):
-        (tmp_path / name).mkdir()
-    (tmp_path / "broken" / "record.json").write_text("{")
-    write_run_record(tmp_path / "damaged", unfinished)
-    (tmp_path / "damaged" / "checkpoint.pt").write_bytes(b"PK\3\4 and no more")
-    places = {name: name.lower() for name in ("FILE", "NOWHERE", "BROKEN", "DAMAGED")}
+    make_spoilt_runs(finished, tmp_path)
+    places = {name: name.lower() for name in ("FILE", "NOWHERE", *SPOILT)}
     places |= {"FINISHED": str(finished), "BLANK": "blank.png", "PICTURE": "picture.png"}
     before = content(tmp_path) | content(finished)
     spelt = " ".join(places.get(word, word) for word in words.replace("/", " / ").split())
