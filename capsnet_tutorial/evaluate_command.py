@@ -1,6 +1,5 @@
 """`capsnet-tutorial evaluate`: how many test digits a run's network reads wrongly."""
 
-import shlex
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from capsnet_tutorial.evaluation import evaluate
 from capsnet_tutorial.intervals import wilson_interval
 from capsnet_tutorial.options import Options
 from capsnet_tutorial.recipes import preset_recipe
-from capsnet_tutorial.runs import CHECKPOINT, read_run_record
+from capsnet_tutorial.runs import CHECKPOINT, command_to_go_on, read_run_record
 
 
 def judge(model: CapsNet, test: Digits, device: torch.device | str | None = None) -> dict[str, Any]:
@@ -54,8 +53,7 @@ def evaluate_run(run: Path, data: str | None = None, data_dir: Path | None = Non
     if record["wrong"] is None:
         raise ValueError(
             f"{run} has done {len(record['epochs'])} of {options.epochs} epochs, and the test "
-            "digits are kept for its end: go on with "
-            f"capsnet-tutorial train --out {shlex.quote(str(run))} --resume"
+            f"digits are kept for its end: go on with {command_to_go_on(run)}"
         )
     data = data or options.data
     if (options.data, data) == ("mnist", "sample"):

@@ -1,7 +1,6 @@
 """`capsnet-tutorial train`: one call of `fit`, with a folder that keeps what comes of it."""
 
 import math
-import shlex
 import sys
 import time
 from dataclasses import asdict
@@ -13,6 +12,7 @@ import torch
 from capsnet_tutorial.capsnet import CapsNet
 from capsnet_tutorial.checkpoints import weights_are_finite
 from capsnet_tutorial.data import Digits
+from capsnet_tutorial.devices import check_compiler
 from capsnet_tutorial.evaluate_command import judge
 from capsnet_tutorial.history import Epoch, History
 from capsnet_tutorial.options import Options, check_same, choose_options
@@ -27,6 +27,7 @@ from capsnet_tutorial.runs import (
     FORMAT,
     RECORD,
     check_empty,
+    command_to_go_on,
     git_revision,
     read_run_record,
     write_run_record,
@@ -56,7 +57,8 @@ def train(
         The exit code: 0, or 130 if Ctrl-C stopped it.
 
     Raises:
-        ValueError: if a choice makes no sense, or differs from those of the run to go on with.
+        ValueError: if a choice makes no sense, or differs from those of the run to go on with, or
+            this machine can't compile.
         OSError: if the folder isn't empty, or there is none to go on with, or MNIST is missing.
     """
     options = choose_options(given)
@@ -72,6 +74,8 @@ def train(
     processes = join_processes(torch.device(options.device))
     if processes.first and not resume:
         check_empty(out)
+    if options.compile:
+        check_compiler(options.device)
     piles = dict(zip(("train", "validation", "test"), options.recipe.load(data_dir), strict=True))
     record = _begin(options, piles) | record | _surroundings(options, processes)
     processes.check_batches(len(piles["train"].labels), options.batch_size)
@@ -125,10 +129,7 @@ def _how_to_go_on(options: Options, out: Path) -> str:
         return "stopped before the first step: nothing was written"
     checkpoint = out / CHECKPOINT
     done = len(saved_history(checkpoint)) if checkpoint.is_file() else 0
-    return (
-        f"stopped after epoch {done} of {options.epochs}: go on with "
-        f"capsnet-tutorial train --out {shlex.quote(str(out))} --resume"
-    )
+    return f"stopped after epoch {done} of {options.epochs}: go on with {command_to_go_on(out)}"
 
 
 def _train(

@@ -256,6 +256,24 @@ def test_a_compiled_run_is_loaded_uncompiled(finished, tmp_path):
     assert main(["evaluate", str(tmp_path)]) == 0
 
 
+@pytest.mark.slow
+def test_without_a_compiler_a_compiled_run_is_refused_and_nothing_is_written(tmp_path):
+    words = ["train", *SHORT, "--compile", f"--out={tmp_path / 'run'}"]
+    nothing = {name: os.environ[name] for name in os.environ.keys() - {"CXX", "CC"}}
+    nothing |= {"PATH": str(tmp_path), "TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "cache")}
+    command = [sys.executable, str(TINY), *words]
+    done = subprocess.run(command, capture_output=True, text=True, env=nothing)
+    said = done.stderr
+    assert done.returncode == 2
+    assert "can't compile a network (InvalidCxxCompiler: No working C++ compiler" in said
+    assert said.endswith("leave --compile out, or install a C++ compiler\n")
+    assert [line for line in said.splitlines() if line.startswith("capsnet-tutorial")] == [
+        said.splitlines()[-1]
+    ]
+    assert "Traceback" not in said
+    assert not (tmp_path / "run").exists()
+
+
 def test_evaluate_prints_what_the_record_says(finished, capsys):
     record, before = read_run_record(finished), content(finished)
     assert main(["evaluate", str(finished)]) == 0
