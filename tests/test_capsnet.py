@@ -82,7 +82,7 @@ def test_sizes_below_one_are_refused_by_name(name):
 
 
 def test_a_truth_value_is_no_size():
-    with pytest.raises(ValueError, match="num_classes must be a whole number .*, got True"):
+    with pytest.raises(ValueError, match=r"num_classes must be a whole number .*, got True"):
         CapsNetConfig(num_classes=True)
 
 
