@@ -41,6 +41,8 @@ class Plan:
                 "fit needs at least one digit, one epoch and one image a batch, got "
                 f"{self.num_digits}, {self.epochs} and {self.batch_size}"
             )
+        if max(self.epochs, self.batch_size) >= 2**63:
+            raise ValueError("epochs and batch_size must be below 2^63")
         if not 0 < self.learning_rate < math.inf:
             raise ValueError(f"learning_rate must be above 0 and finite, got {self.learning_rate}")
         if self.augment not in AUGMENTATIONS:

@@ -198,6 +198,8 @@ def test_a_training_that_fit_did_not_write_is_named(tmp_path, name):
         ({"learning_rate": 0.0}, "learning_rate must be above 0"),
         ({"learning_rate": float("nan")}, "learning_rate must be above 0"),
         ({"learning_rate": float("inf")}, "learning_rate must be above 0 and finite"),
+        ({"batch_size": 10**400}, r"must be below 2\^63"),
+        ({"epochs": 2**63}, r"must be below 2\^63"),
         ({"augment": "mirror"}, "augment must be one of shift, affine, none, got 'mirror'"),
     ],
 )
