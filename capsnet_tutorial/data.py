@@ -26,7 +26,14 @@ class Digits(NamedTuple):
     labels: Int[Tensor, " b"]
 
     def to(self, device: torch.device | str) -> "Digits":
-        """Return the same digits on `device`."""
+        """Return the same digits on another device.
+
+        Args:
+            device: where they shall lie.
+
+        Returns:
+            The digits; their tensors are these ones where they lie there already.
+        """
         return Digits(self.images.to(device), self.labels.to(device))
 
 

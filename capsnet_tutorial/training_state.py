@@ -77,7 +77,14 @@ class TrainingState:
         self.history = History()
 
     def save(self, path: str | Path) -> None:
-        """Write all of it to a checkpoint, whole or not at all."""
+        """Write all of it to a checkpoint, whole or not at all.
+
+        Args:
+            path: the file.
+
+        Raises:
+            OSError: if it can't be written.
+        """
         training = {
             "plan": self._identity(),
             "optimizer": self.optimizer.state_dict(),
@@ -89,6 +96,9 @@ class TrainingState:
 
     def restore(self, path: str | Path | None) -> None:
         """Go back to where `save` was called.
+
+        Args:
+            path: the file that it wrote.
 
         Raises:
             FileNotFoundError: if there is no checkpoint.
@@ -119,6 +129,12 @@ class TrainingState:
 
 def saved_history(path: str | Path) -> History:
     """Return the epochs that a training had done when it wrote a checkpoint.
+
+    Args:
+        path: the file.
+
+    Returns:
+        The history, of no epoch where only the first weights were written.
 
     Raises:
         FileNotFoundError: if there is no checkpoint.
