@@ -26,6 +26,7 @@ from capsnet_tutorial import (
 from capsnet_tutorial.cli import main
 from capsnet_tutorial.intervals import wilson_interval
 from capsnet_tutorial.predicting import read_picture
+from capsnet_tutorial.recipes import describe_run
 from capsnet_tutorial.runs import read_run_record, write_run_record
 
 TINY = Path(tiny_cli.__file__)
@@ -537,6 +538,22 @@ def test_bench_hands_its_words_to_the_benchmark(monkeypatch, tmp_path, capfd):
     monkeypatch.setattr("capsnet_tutorial.cli.BENCHMARK", tmp_path / "step.py")
     assert main(["bench"]) == 2
     assert "bench needs the repository" in capfd.readouterr().err
+
+
+def test_lesson_6_tells_of_a_run_whose_record_is_put_among_the_results(
+    finished, tmp_path, monkeypatch, capsys
+):
+    lesson = (ROOT / "lessons" / "06_training.py").read_text(encoding="utf-8")
+    [cell] = [cell for cell in lesson.split("# %%\n") if '"paper_on_mnist"' in cell]
+    shutil.copy(finished / "record.json", tmp_path / "paper_on_mnist.json")
+    monkeypatch.setattr("capsnet_tutorial.records.RESULTS", tmp_path)
+    exec(cell, {})
+    record = read_run_record(finished)
+    said = capsys.readouterr().out.partition("full network, on a CPU:\n")[2].splitlines()
+    assert said[0] == f"{record['wrong']} of 20 test digits wrong: {record['error']:.2%}"
+    assert said[2].startswith("4 epochs in ")
+    assert said[3] == record["data"]
+    assert said[6:] == ["all of MNIST, small network, on a CPU:", describe_run(None), ""]
 
 
 def test_the_record_is_json_that_any_reader_knows(finished):
