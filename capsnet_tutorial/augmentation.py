@@ -124,19 +124,23 @@ def affine(
         images: intensities in [0, 1].
         matrices: A for each image.
 
+    Returns:
+        The images drawn anew, of the same shape and type.
+
     >>> image, turn = torch.eye(2).reshape(1, 1, 2, 2), torch.tensor([[[0.0, -1, 0], [1, 0, 0]]])
     >>> affine(image, turn)[0, 0]  # a quarter turn
     tensor([[0., 1.],
             [1., 0.]])
     """
     height, width = images.shape[2:]
+    wide = torch.promote_types(images.dtype, matrices.dtype)  # float16 has too few digits
     # `affine_grid` measures in half widths and half heights.
     half = torch.tensor([width / 2, height / 2, 1.0], device=images.device)
     grid = torch.nn.functional.affine_grid(
-        matrices * half / half[:2, None], list(images.shape), align_corners=False
+        matrices.to(wide) * half / half[:2, None], list(images.shape), align_corners=False
     )
-    moved = torch.nn.functional.grid_sample(images, grid, align_corners=False)
-    return moved.clamp(0, 1)  # rounding may leave it by a last bit
+    moved = torch.nn.functional.grid_sample(images.to(wide), grid, align_corners=False)
+    return moved.clamp(0, 1).to(images.dtype)  # rounding may leave it by a last bit
 
 
 def keep(

@@ -1,5 +1,6 @@
 """Save a network to a file and load it again, on any machine."""
 
+import io
 import os
 import pickle
 import zipfile
@@ -35,6 +36,7 @@ def save_checkpoint(path: str | Path, model: CapsNet, **extra: Any) -> None:
 
     Raises:
         FileNotFoundError: if the folder doesn't exist.
+        OSError: if the file can't be written, such as on a full disk.
         TypeError: if `extra` holds anything but tensors and plain values.
 
     >>> from tempfile import TemporaryDirectory
@@ -53,10 +55,18 @@ def save_checkpoint(path: str | Path, model: CapsNet, **extra: Any) -> None:
         "extra": extra,
     }
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
+    # Through memory: of a failing disk, torch says less than Python does.
+    buffer = io.BytesIO()
+    torch.save(content, buffer)
     try:
-        torch.save(content, partial)
+        partial.write_bytes(buffer.getbuffer())
         _check_plain(partial)
         partial.replace(path)
+    except OSError as error:
+        raise OSError(
+            f"{path} could not be written ({_reason(error)}): make room there, or choose another "
+            "folder; what was there before is kept"
+        ) from None
     finally:
         partial.unlink(missing_ok=True)
 
@@ -73,7 +83,8 @@ def load_checkpoint(path: str | Path, device: torch.device | str = "cpu") -> Che
 
     Raises:
         FileNotFoundError: if there is no such file.
-        ValueError: if the file is damaged or isn't a checkpoint of this package.
+        ValueError: if the file is damaged or isn't a checkpoint of this package, or if a weight is
+            no finite number.
         OSError: if the file can't be read.
 
     See `save_checkpoint` for an example; a file that isn't there is named:
@@ -106,10 +117,33 @@ def load_checkpoint(path: str | Path, device: torch.device | str = "cpu") -> Che
     try:
         model = CapsNet(CapsNetConfig(**content["config"]))
         model.load_state_dict(content["weights"])
-        extra = content["extra"]
+        extra = dict(content["extra"])
     except (KeyError, TypeError, RuntimeError, ValueError) as error:
-        raise ValueError(f"{path} is damaged: {error}") from None
+        raise ValueError(f"{path} is damaged: {_reason(error)}") from None
+    if not weights_are_finite(model):
+        raise ValueError(
+            f"{path} holds weights that are no numbers any more: train again, in another folder "
+            "and with a lower learning rate"
+        )
     return Checkpoint(model.to(device).eval(), extra)
+
+
+def weights_are_finite(model: CapsNet) -> bool:
+    """Say whether a network can compute at all: one NaN in it makes every result NaN.
+
+    Args:
+        model: the network.
+
+    >>> weights_are_finite(CapsNet(CapsNetConfig.small()))
+    True
+    """
+    return all(weight.isfinite().all() for weight in model.parameters())
+
+
+def _reason(error: Exception) -> str:
+    """Return what an error says in one line, or its type where it says nothing."""
+    text = error.strerror if isinstance(error, OSError) else str(error)
+    return " ".join((text or str(error)).split()) or type(error).__name__
 
 
 def _check_plain(path: Path) -> None:

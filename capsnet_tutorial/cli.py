@@ -50,7 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("capsnet-tutorial: stopped", file=sys.stderr)
         return INTERRUPTED
     except (ValueError, OSError, ModuleNotFoundError) as error:
-        print("capsnet-tutorial:", *str(error).split(), file=sys.stderr)
+        said = str(error) or type(error).__name__
+        print("capsnet-tutorial:", *said.split(), file=sys.stderr)
         return REFUSED
 
 
@@ -94,9 +95,9 @@ def _add_train(commands: argparse._SubParsersAction) -> None:
     add("--compile", action=yes_or_no, help="compile the network first [no]")
     add("--device", help="cpu, cuda, cuda:1 or mps [cuda where there is one, else cpu]")
     add("--seed", type=_seed, metavar="N", help="of first weights, order and moves [0]")
-    add("--data-dir", type=Path, help=DATA_DIR_HELP)
+    add("--data-dir", type=_path, help=DATA_DIR_HELP)
     add("--augment", choices=list(AUGMENTATIONS), help="what happens to each image first [shift]")
-    add("--out", type=Path, help="the run's folder, new or empty [runs/PRESET-DATA]")
+    add("--out", type=_path, help="the run's folder, new or empty [runs/PRESET-DATA]")
     add("--resume", action="store_true", help="go on with the run in that folder")
 
 
@@ -105,9 +106,9 @@ def _add_evaluate(commands: argparse._SubParsersAction) -> None:
     help_ = "judge a finished run's network by test digits"
     evaluate_ = commands.add_parser("evaluate", help=help_, description=help_)
     evaluate_.set_defaults(run_command=lambda words: evaluate_run(**words))
-    evaluate_.add_argument("run", type=Path, metavar="RUN", help="the run's folder")
+    evaluate_.add_argument("run", type=_path, metavar="RUN", help="the run's folder")
     evaluate_.add_argument("--data", choices=DATA, help="whose test digits [the run's]")
-    evaluate_.add_argument("--data-dir", type=Path, help=DATA_DIR_HELP)
+    evaluate_.add_argument("--data-dir", type=_path, help=DATA_DIR_HELP)
 
 
 def _add_predict(commands: argparse._SubParsersAction) -> None:
@@ -115,15 +116,15 @@ def _add_predict(commands: argparse._SubParsersAction) -> None:
     help_ = "read digits in pictures, and draw what the network makes of them"
     predict_ = commands.add_parser("predict", help=help_, description=help_)
     predict_.set_defaults(run_command=lambda words: predict(**words))
-    predict_.add_argument("run", type=Path, metavar="RUN", help="the run's folder")
+    predict_.add_argument("run", type=_path, metavar="RUN", help="the run's folder")
     predict_.add_argument(
         "pictures",
-        type=Path,
+        type=_path,
         nargs="+",
         metavar="IMAGE",
         help="a picture of one digit, of any size, dark on light or light on dark",
     )
-    predict_.add_argument("--out", type=Path, help="folder for the drawings [RUN]")
+    predict_.add_argument("--out", type=_path, help="folder for the drawings [RUN]")
 
 
 def _add_bench(commands: argparse._SubParsersAction) -> None:
@@ -161,6 +162,13 @@ def _table_of_defaults() -> str:
             f"{recipe.learning_rate:13}  {precision:>9}"
         )
     return "\n".join(lines)
+
+
+def _path(text: str) -> Path:
+    """Read a path; an empty text, as of an unset variable, would mean the folder one is in."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("a path is needed, got an empty text")
+    return Path(text)
 
 
 def _seed(text: str) -> int:

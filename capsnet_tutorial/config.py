@@ -68,7 +68,7 @@ class CapsNetConfig:
             "num_iterations": self.num_iterations,
         }
         for name, size in sizes.items():
-            if not isinstance(size, int) or size < 1:
+            if not isinstance(size, int) or isinstance(size, bool) or size < 1:
                 raise ValueError(f"{name} must be a whole number of at least 1, got {size!r}")
         if min(height, width) < SMALLEST_SIDE:
             raise ValueError(

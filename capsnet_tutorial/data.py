@@ -26,7 +26,14 @@ class Digits(NamedTuple):
     labels: Int[Tensor, " b"]
 
     def to(self, device: torch.device | str) -> "Digits":
-        """Return the same digits on `device`."""
+        """Return the same digits on another device.
+
+        Args:
+            device: where they shall lie.
+
+        Returns:
+            The digits; their tensors are these ones where they lie there already.
+        """
         return Digits(self.images.to(device), self.labels.to(device))
 
 
@@ -105,14 +112,14 @@ def mnist(root: str | Path | None = None, train: bool = True) -> Digits:
 
 def _what_to_do(folder: Path, error: Exception) -> str:
     """Say why MNIST can't be had from a folder, and how it can."""
-    raw = folder / "MNIST" / "raw"
+    raw, reason = folder / "MNIST" / "raw", str(error) or type(error).__name__
     if all((raw / name).is_file() for name in FILES):
         return (
-            f"MNIST's files in {raw} are damaged ({error}): delete that folder and run again, "
+            f"MNIST's files in {raw} are damaged ({reason}): delete that folder and run again, "
             "connected to the internet"
         )
     return (
-        f"MNIST is not in {raw} and could not be fetched ({error}): use sample_digits(), which "
+        f"MNIST is not in {raw} and could not be fetched ({reason}): use sample_digits(), which "
         f"needs no network; or put MNIST's four files into FOLDER/MNIST/raw and set "
         f"{DATA_VARIABLE}=FOLDER; or connect to the internet and run again"
     )

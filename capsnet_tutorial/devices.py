@@ -28,6 +28,27 @@ def choose_device(model: nn.Module, asked: torch.device | str | None = None) -> 
     return here
 
 
+def check_compiler(device: torch.device | str) -> None:
+    """Compile something tiny, to learn whether this machine can compile a network at all.
+
+    Args:
+        device: where to compute.
+
+    Raises:
+        ValueError: if it can't, because there is no C++ compiler, or no Triton for a GPU.
+    """
+    probe = nn.ReLU()
+    try:
+        probe.compile()
+        probe(torch.zeros(1, device=device))
+    except RuntimeError as error:
+        reason = str(error).removeprefix("backend='inductor' raised:").split("\n\n")[0]
+        raise ValueError(
+            f"this machine can't compile a network ({' '.join(reason.split())}): leave --compile "
+            "out, or install a C++ compiler"
+        ) from None
+
+
 def native_bfloat16(device: torch.device) -> bool:
     """Say whether a processor multiplies bfloat16 itself; others imitate it, and slowly.
 

@@ -12,7 +12,7 @@ from capsnet_tutorial.evaluation import evaluate
 from capsnet_tutorial.intervals import wilson_interval
 from capsnet_tutorial.options import Options
 from capsnet_tutorial.recipes import preset_recipe
-from capsnet_tutorial.runs import CHECKPOINT, read_run_record
+from capsnet_tutorial.runs import CHECKPOINT, command_to_go_on, read_run_record
 
 
 def judge(model: CapsNet, test: Digits, device: torch.device | str | None = None) -> dict[str, Any]:
@@ -44,7 +44,8 @@ def evaluate_run(run: Path, data: str | None = None, data_dir: Path | None = Non
         The exit code, 0.
 
     Raises:
-        ValueError: if the run isn't finished, or learned from the digits to judge it by.
+        ValueError: if the run isn't finished, learned from the digits to judge it by, or holds the
+            checkpoint of another run.
         OSError: if there is no such run, or MNIST isn't to be had.
     """
     record = read_run_record(run)
@@ -52,7 +53,7 @@ def evaluate_run(run: Path, data: str | None = None, data_dir: Path | None = Non
     if record["wrong"] is None:
         raise ValueError(
             f"{run} has done {len(record['epochs'])} of {options.epochs} epochs, and the test "
-            f"digits are kept for its end: go on with capsnet-tutorial train --out {run} --resume"
+            f"digits are kept for its end: go on with {command_to_go_on(run)}"
         )
     data = data or options.data
     if (options.data, data) == ("mnist", "sample"):
@@ -60,8 +61,14 @@ def evaluate_run(run: Path, data: str | None = None, data_dir: Path | None = Non
             f"{run} learned from MNIST's training digits, and the sample digits are among them: "
             "use --data mnist"
         )
+    model = load_checkpoint(run / CHECKPOINT).model
+    if model.config != options.recipe.config:
+        raise ValueError(
+            f"{run / CHECKPOINT} is of another run: its network is {model.config}, and the "
+            f"record's {options.recipe.config}"
+        )
     *_, test = preset_recipe(options.preset, data).load(data_dir)
-    found = judge(load_checkpoint(run / CHECKPOINT).model, test)
+    found = judge(model, test)
     low, high = found["interval"]
     print(
         f"{found['wrong']} of {found['total']:,} {data} test digits wrong: {found['error']:.2%}\n"

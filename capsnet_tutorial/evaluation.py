@@ -38,9 +38,9 @@ def evaluate(
         The mean loss over all digits, the share classified correctly, and all lengths, on the CPU.
 
     Raises:
-        ValueError: if there are no digits, `batch_size` is below 1, images leave [0, 1], or a label
-            is no class of the network.
-        TypeError: if the labels aren't integers.
+        ValueError: if there are no digits, `batch_size` is below 1, images aren't of the network's
+            shape or leave [0, 1], or a label is no class of the network.
+        TypeError: if the labels aren't integers, or the images aren't of the weights' type.
 
     Source: Sabour, Frosst and Hinton (2017), Section 3: the longest capsule is the prediction.
 
@@ -50,7 +50,7 @@ def evaluate(
     >>> evaluate(model, digits).accuracy  # there is but one class
     1.0
     """
-    check_digits(data, model.config.num_classes)
+    check_fit(model, data)
     if batch_size < 1:
         raise ValueError(f"batch_size must be at least 1, got {batch_size}")
     device = choose_device(model, device)
@@ -63,6 +63,35 @@ def evaluate(
     lengths = torch.cat(lengths).cpu()
     correct = (lengths.argmax(dim=1) == data.labels.cpu()).float().mean().item()
     return Evaluation(torch.stack(losses).sum().item() / len(data.labels), correct, lengths)
+
+
+def check_fit(model: CapsNet, data: Digits) -> None:
+    """Refuse digits that a network can't read, before anything is computed or written.
+
+    Args:
+        model: the network.
+        data: images and labels.
+
+    Raises:
+        ValueError: if images aren't of the network's shape, and as in `check_digits`.
+        TypeError: if the images aren't of the weights' type, or the labels aren't integers.
+
+    >>> from capsnet_tutorial import CapsNetConfig
+    >>> digits = Digits(torch.zeros(1, 1, 32, 32), torch.tensor([0]))
+    >>> check_fit(CapsNet(CapsNetConfig.small()), digits)
+    Traceback (most recent call last):
+    ValueError: this network takes images of shape (1, 28, 28), got (1, 32, 32)
+    """
+    expected, shape = model.config.image_shape, tuple(data.images.shape[1:])
+    if shape != expected:
+        raise ValueError(f"this network takes images of shape {expected}, got {shape}")
+    check_digits(data, model.config.num_classes)
+    dtype = model.conv.weight.dtype
+    if data.images.dtype != dtype:
+        raise TypeError(
+            f"images must be {dtype} as the network's weights are, got {data.images.dtype}: "
+            f"use .to({dtype})"
+        )
 
 
 def predict_and_score(

@@ -48,13 +48,27 @@ class PrimaryCaps(nn.Module):
         self.conv = nn.Conv2d(in_channels, types * dim, KERNEL_SIZE, PRIMARY_STRIDE)
 
     def group(self, channels: Float[Tensor, "b c y x"]) -> Float[Tensor, "b i n"]:
-        """Read channels `[b, t·n, y, x]` as capsules `[b, i, n]`, i = (type, row, column)."""
+        """Read channels `[b, t·n, y, x]` as capsules `[b, i, n]`, i = (type, row, column).
+
+        Args:
+            channels: what the convolution made, a type's channels side by side.
+
+        Returns:
+            The capsules, not squashed yet.
+        """
         # Channels 8t to 8t + 7 at one place are one capsule; a bare view would take eight
         # neighbouring pixels of one channel instead.
         return rearrange(channels, "b (t n) y x -> b (t y x) n", t=self.types)
 
     def forward(self, features: Float[Tensor, "b c h w"]) -> Float[Tensor, "b i n"]:
-        """Turn features `[b, c, h, w]` into squashed capsules `[b, i, n]`."""
+        """Turn features `[b, c, h, w]` into squashed capsules `[b, i, n]`.
+
+        Args:
+            features: the feature map below.
+
+        Returns:
+            The primary capsules.
+        """
         return squash(self.group(self.conv(features)))
 
 
@@ -115,12 +129,26 @@ class DigitCaps(nn.Module):
         self.weight = nn.Parameter(std * torch.randn(shape))
 
     def predict(self, u: Float[Tensor, "b i n"]) -> Float[Tensor, "b i j m"]:
-        """Compute the prediction vectors û (Equation 2), for `u` `[b, i, n]`."""
+        """Compute the prediction vectors û (Equation 2), for `u` `[b, i, n]`.
+
+        Args:
+            u: the children's outputs.
+
+        Returns:
+            What each child predicts for each parent, `[b, i, j, m]`.
+        """
         # Axis `n` is missing behind the arrow: it is summed over.
         return torch.einsum("ijmn,bin->bijm", self.weight, u)
 
     def forward(self, u: Float[Tensor, "b i n"]) -> Float[Tensor, "b j m"]:
-        """Turn children `[b, i, n]` into parents `[b, j, m]`."""
+        """Turn children `[b, i, n]` into parents `[b, j, m]`.
+
+        Args:
+            u: the children's outputs.
+
+        Returns:
+            The parents' outputs, after the last routing iteration.
+        """
         return dynamic_routing(
             self.predict(u), self.num_iterations, stop_gradient=self.stop_gradient
         )

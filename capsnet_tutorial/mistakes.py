@@ -25,6 +25,14 @@ def paper_squash(
 ) -> Float[Tensor, "... m"]:
     """Compute Equation 1 term by term, with an epsilon inside or outside of the root.
 
+    Args:
+        s: vectors along the last axis.
+        inside: what is added to the squared length, under the root.
+        outside: what is added to the root.
+
+    Returns:
+        The squashed vectors; without any epsilon, as the equation is printed.
+
     >>> paper_squash(torch.tensor([3.0, 4.0]))  # 25/26 of (0.6, 0.8)
     tensor([0.5769, 0.7692])
     """
@@ -39,6 +47,12 @@ def squash_literal(s: Float[Tensor, "... m"]) -> Float[Tensor, "... m"]:
 
     The fault: at 0 it divides 0 by 0, so the value and the gradient are NaN.
 
+    Args:
+        s: vectors along the last axis.
+
+    Returns:
+        The squashed vectors, NaN where `s` is 0.
+
     >>> squash_literal(torch.zeros(2))
     tensor([nan, nan])
     """
@@ -50,6 +64,12 @@ def squash_epsilon_inside(s: Float[Tensor, "... m"]) -> Float[Tensor, "... m"]:
 
     The fault: the epsilon outweighs small squared lengths. A vector of length 1e-4 comes out 70%
     too short.
+
+    Args:
+        s: vectors along the last axis.
+
+    Returns:
+        The squashed vectors, too short where `s` is.
 
     >>> squash_epsilon_inside(torch.zeros(2))
     tensor([0., 0.])
@@ -63,6 +83,12 @@ def squash_epsilon_outside(s: Float[Tensor, "... m"]) -> Float[Tensor, "... m"]:
     The fault: the root itself is still taken of 0, where its slope is infinite, so the gradient at
     0 is NaN though the value is 0.
 
+    Args:
+        s: vectors along the last axis.
+
+    Returns:
+        The squashed vectors.
+
     >>> squash_epsilon_outside(torch.zeros(2))
     tensor([0., 0.])
     """
@@ -75,6 +101,12 @@ def squash_narrow(s: Float[Tensor, "... m"]) -> Float[Tensor, "... m"]:
     The fault: in float16 a squared length above 65,504 overflows to infinity, and the longest
     vectors come out as 0. `squash` computes in float32.
 
+    Args:
+        s: vectors along the last axis.
+
+    Returns:
+        The squashed vectors, of the type of `s`.
+
     >>> squash_narrow(torch.tensor([192.0, 256.0], dtype=torch.float16))
     tensor([0., 0.], dtype=torch.float16)
     """
@@ -85,7 +117,16 @@ def squash_narrow(s: Float[Tensor, "... m"]) -> Float[Tensor, "... m"]:
 def route(
     u_hat: Float[Tensor, "b i j m"], softmax_dims: list[int], share_batch: bool = False
 ) -> list[RoutingTrace]:
-    """Run Procedure 1 with one softmax axis an iteration: 2 is the parents', 1 the children's."""
+    """Run Procedure 1 with one softmax axis an iteration: 2 is the parents', 1 the children's.
+
+    Args:
+        u_hat: prediction vectors.
+        softmax_dims: the axis of each iteration, `PARENTS` or `CHILDREN`.
+        share_batch: average the agreement over the batch.
+
+    Returns:
+        A trace an iteration; the last one's `v_j` is the output.
+    """
     b_ij = u_hat.new_zeros(u_hat.shape[:3])
     trace = []
     for dim in softmax_dims:
@@ -103,6 +144,10 @@ def routing_over_children(
 ) -> list[RoutingTrace]:
     """Route with the softmax over the children: each parent shares itself out, not each child.
 
+    Args:
+        u_hat: prediction vectors.
+        num_iterations: routing iterations.
+
     Returns:
         A trace an iteration; the last one's `v_j` is the output.
     """
@@ -112,14 +157,30 @@ def routing_over_children(
 def routing_over_children_but_last(
     u_hat: Float[Tensor, "b i j m"], num_iterations: int = 4
 ) -> list[RoutingTrace]:
-    """Route with the softmax over the children in all iterations but the last."""
+    """Route with the softmax over the children in all iterations but the last.
+
+    Args:
+        u_hat: prediction vectors.
+        num_iterations: routing iterations, the last one included.
+
+    Returns:
+        A trace an iteration; the last one's `v_j` is the output.
+    """
     return route(u_hat, [CHILDREN] * (num_iterations - 1) + [PARENTS])
 
 
 def routing_shared_over_batch(
     u_hat: Float[Tensor, "b i j m"], num_iterations: int = 3
 ) -> list[RoutingTrace]:
-    """Route with agreement averaged over the batch: an image's output depends on its neighbours."""
+    """Route with agreement averaged over the batch: an image's output depends on its neighbours.
+
+    Args:
+        u_hat: prediction vectors.
+        num_iterations: routing iterations.
+
+    Returns:
+        A trace an iteration; the last one's `v_j` is the output.
+    """
     return route(u_hat, [PARENTS] * num_iterations, share_batch=True)
 
 
@@ -127,7 +188,14 @@ class DigitCapsOverChildren(DigitCaps):
     """`DigitCaps` with the softmax over the children, for training beside the right one."""
 
     def forward(self, u: Float[Tensor, "b i n"]) -> Float[Tensor, "b j m"]:
-        """Turn children `[b, i, n]` into parents `[b, j, m]`, sharing out the wrong side."""
+        """Turn children `[b, i, n]` into parents `[b, j, m]`, sharing out the wrong side.
+
+        Args:
+            u: the children's outputs.
+
+        Returns:
+            The parents' outputs.
+        """
         return routing_over_children(self.predict(u), self.num_iterations)[-1].v_j
 
 
@@ -135,6 +203,13 @@ def mean_of_batch_means(values: Float[Tensor, " b"], batch_size: int) -> float:
     """Average over batches as if all were of one size.
 
     The fault: an image in a short last batch counts for more than any other.
+
+    Args:
+        values: a value an image.
+        batch_size: images a batch; the last one takes what is left.
+
+    Returns:
+        The mean of the batches' means.
 
     >>> mean_of_batch_means(torch.tensor([1.0, 1.0, 1.0, 0.0]), batch_size=3)  # 0.75 is right
     0.5
@@ -148,6 +223,14 @@ def shift_whole_batch(
     """Move all images of a batch by one and the same random move.
 
     The fault: a step sees one move where it could see as many as it has images.
+
+    Args:
+        images: `[b, c, h, w]`.
+        max_shift: the largest move, in pixels.
+        generator: what to draw from; torch's own by default.
+
+    Returns:
+        The moved images.
 
     >>> shift_whole_batch(torch.ones(2, 1, 3, 3), max_shift=0).sum()
     tensor(18.)
@@ -165,6 +248,12 @@ def fit_by_test_loss(
     """Train, and lower the learning rate whenever the loss on the *test* digits stops falling.
 
     The fault: what is learned depends on the labels of the digits that are to judge it.
+
+    Args:
+        model: the network to train, in place.
+        train: digits to learn from.
+        test: the digits that are to judge it.
+        epochs: passes over `train`.
 
     Returns:
         The learning rate of each epoch.
@@ -190,6 +279,13 @@ def primary_by_view(
     The fault: memory holds one channel after the other, so a capsule is `dim` neighbouring pixels
     of one channel, and it straddles rows and channels where the grid's width isn't a multiple.
 
+    Args:
+        channels: what the convolution made.
+        dim: components of a capsule, n.
+
+    Returns:
+        The wrong capsules, as many as the right ones.
+
     >>> primary_by_view(torch.arange(16.0).reshape(1, 8, 1, 2))[0, 0]
     tensor([0., 1., 2., 3., 4., 5., 6., 7.])
     """
@@ -200,7 +296,14 @@ class PrimaryCapsByView(PrimaryCaps):
     """`PrimaryCaps` with the bare view, for training beside the right one."""
 
     def group(self, channels: Float[Tensor, "b c y x"]) -> Float[Tensor, "b i n"]:
-        """Read channels as capsules by `primary_by_view`."""
+        """Read channels as capsules by `primary_by_view`.
+
+        Args:
+            channels: what the convolution made.
+
+        Returns:
+            The wrong capsules.
+        """
         return primary_by_view(channels, channels.shape[1] // self.types)
 
 
@@ -208,6 +311,14 @@ def margin_costs(
     length: Float[Tensor, "b k"], targets: Shaped[Tensor, "..."], power: int = 2
 ) -> Float[Tensor, "b k"]:
     """Compute Equation 4 before its sum over the classes, from lengths; the paper's power is 2.
+
+    Args:
+        length: the capsules' lengths.
+        targets: class numbers `[b]` or presence `[b, k]`.
+        power: of the distance to the margin.
+
+    Returns:
+        The cost of each class of each image.
 
     >>> margin_costs(torch.tensor([[0.0, 1.0]]), torch.tensor([0])).sum()  # 0.81 + 0.405
     tensor(1.2150)
@@ -226,6 +337,13 @@ def margin_not_squared(
     The fault: the pull is as strong right beside the margin as far from it, and nine absent classes
     outweigh the present one wherever all lengths are alike and above 0.1.
 
+    Args:
+        v_j: digit capsules.
+        targets: class numbers `[b]` or presence `[b, k]`.
+
+    Returns:
+        The mean over the batch.
+
     >>> margin_not_squared(torch.zeros(1, 10, 16), torch.tensor([3]))  # 0.81 is right
     tensor(0.9000)
     """
@@ -240,6 +358,13 @@ def margin_of_softmax(
     The fault: with ten lengths in [0, 1] the true class gets a share of e / (e + 9) = 0.232 at
     most, so the loss never falls below 0.446.
 
+    Args:
+        v_j: digit capsules.
+        targets: class numbers `[b]` or presence `[b, k]`.
+
+    Returns:
+        The mean over the batch.
+
     >>> margin_of_softmax(torch.zeros(1, 10, 16), torch.tensor([3]))  # 0.9 less 0.1, squared
     tensor(0.6400)
     """
@@ -250,6 +375,13 @@ def margin_mean(v_j: Float[Tensor, "b k m"], targets: Shaped[Tensor, "..."]) -> 
     """Average the margin loss over the classes where the paper adds it up.
 
     The fault: with ten classes it is a tenth, so the reconstruction loss weighs ten times as much.
+
+    Args:
+        v_j: digit capsules.
+        targets: class numbers `[b]` or presence `[b, k]`.
+
+    Returns:
+        The mean over batch and classes.
 
     >>> margin_mean(torch.zeros(1, 10, 16), torch.tensor([3]))  # 0.81 is right
     tensor(0.0810)
@@ -264,6 +396,13 @@ def margin_by_plain_root(
 
     The fault: the root's slope at 0 is infinite, so one zero capsule makes its gradient NaN.
 
+    Args:
+        v_j: digit capsules.
+        targets: class numbers `[b]` or presence `[b, k]`.
+
+    Returns:
+        The mean over the batch.
+
     >>> margin_by_plain_root(torch.zeros(1, 10, 16), torch.tensor([3]))
     tensor(0.8100)
     """
@@ -274,6 +413,12 @@ def predict_over_batch(length: Float[Tensor, "b k"]) -> Int[Tensor, " b"]:
     """Choose each image's class after a softmax of the lengths over the *batch*.
 
     The fault: an image competes with its neighbours. Alone, it always gets class 0.
+
+    Args:
+        length: the capsules' lengths.
+
+    Returns:
+        A class an image.
 
     >>> predict_over_batch(torch.tensor([[0.1, 0.2, 0.9]]))
     tensor([0])
@@ -289,6 +434,13 @@ def reconstruction_mean(
     The fault: with 784 pixels it is 1/784 of the paper's sum, and the weight of 0.0005 makes
     nearly nothing of it.
 
+    Args:
+        reconstruction: what the decoder drew.
+        images: what it should have drawn.
+
+    Returns:
+        The mean over pixels and batch.
+
     >>> reconstruction_mean(torch.zeros(3, 1, 28, 28), torch.full((3, 1, 28, 28), 0.5))  # not 196
     tensor(0.2500)
     """
@@ -299,6 +451,11 @@ def loss_with_mean(
     output: CapsNetOutput, images: Float[Tensor, "b c h w"], targets: Shaped[Tensor, "..."]
 ) -> CapsNetLoss:
     """Take the network's loss with `reconstruction_mean` in its total.
+
+    Args:
+        output: what the network returned for `images` and their labels.
+        images: `[b, c, h, w]` with intensities in [0, 1].
+        targets: class numbers `[b]` or presence `[b, k]`.
 
     Returns:
         The total with the fault, and the two terms as they should be, to be compared.
@@ -318,5 +475,13 @@ class CapsNetDrawingItsGuess(CapsNet):
     def decode(
         self, capsules: Float[Tensor, "b k m"], labels: Shaped[Tensor, "..."] | None = None
     ) -> Float[Tensor, "b c h w"]:
-        """Draw the longest capsule's class, whatever `labels` say."""
+        """Draw the longest capsule's class, whatever `labels` say.
+
+        Args:
+            capsules: digit capsules.
+            labels: left alone.
+
+        Returns:
+            The images drawn.
+        """
         return super().decode(capsules)

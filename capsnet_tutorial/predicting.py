@@ -52,7 +52,8 @@ def read_picture(path: str | Path) -> Float[Tensor, "1 28 28"]:
         with Image.open(path) as picture:
             grey = _grey(picture)
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
-        raise ValueError(f"{path} is no picture that can be read ({error})") from None
+        reason = str(error) or type(error).__name__
+        raise ValueError(f"{path} is no picture that can be read ({reason})") from None
     try:
         return make_like_mnist(grey)
     except ValueError as error:

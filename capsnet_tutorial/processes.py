@@ -38,6 +38,10 @@ class Processes:
     def check_batches(self, num_digits: int, batch_size: int) -> None:
         """Refuse batches that are too small to give each process an image.
 
+        Args:
+            num_digits: digits of an epoch.
+            batch_size: digits a step, of all processes together.
+
         Raises:
             ValueError: if there is one.
         """
@@ -49,7 +53,14 @@ class Processes:
             )
 
     def join(self, model: nn.Module) -> nn.Module:
-        """Return the network as a step calls it: its gradients are those of the whole batch."""
+        """Make a network's gradients those of the whole batch.
+
+        Args:
+            model: the network, on this process's device.
+
+        Returns:
+            What a step calls in the network's place; the network itself where there is one process.
+        """
         if self.size == 1:
             return model
         joined = DistributedDataParallel(model)
@@ -57,7 +68,14 @@ class Processes:
         return joined
 
     def shares(self, dealt: Iterable[Digits]) -> Iterator[Digits]:
-        """Yield this process's share of each batch, an image more or less than the others'."""
+        """Deal out this process's share of each batch, an image more or less than the others'.
+
+        Args:
+            dealt: the whole batches, the same ones in each process.
+
+        Yields:
+            The share; while its step is taken, `share` says how much of the batch it is.
+        """
         self.num_digits = 0
         for batch in dealt:
             share = Digits(*(part.tensor_split(self.size)[self.rank] for part in batch))
@@ -71,7 +89,15 @@ class Processes:
             distributed.destroy_process_group()
 
     def mean(self, means: Sequence[float], device: torch.device) -> list[float]:
-        """Return means over the images of all processes from those over this one's shares."""
+        """Average over the images of all processes.
+
+        Args:
+            means: means over this process's images, those that `shares` dealt last.
+            device: where to add up: the network's.
+
+        Returns:
+            Means over all images, the same ones in each process.
+        """
         if self.size == 1:
             return list(means)
         sums = torch.tensor([*means, 1.0], dtype=torch.float64, device=device) * self.num_digits

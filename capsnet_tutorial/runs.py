@@ -30,6 +30,7 @@
 """
 
 import json
+import shlex
 import subprocess
 from pathlib import Path
 from types import NoneType
@@ -153,6 +154,18 @@ def check_empty(folder: Path) -> None:
             f"{folder} is not empty: name another folder with --out, or go on with the run in it "
             "with --resume"
         )
+
+
+def command_to_go_on(folder: Path) -> str:
+    """Return the command that goes on with a run, as a shell takes it.
+
+    Args:
+        folder: the run's.
+
+    >>> command_to_go_on(Path("my run"))
+    "capsnet-tutorial train --out 'my run' --resume"
+    """
+    return f"capsnet-tutorial train --out {shlex.quote(str(folder))} --resume"
 
 
 def git_revision() -> str | None:

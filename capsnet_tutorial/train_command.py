@@ -1,7 +1,6 @@
 """`capsnet-tutorial train`: one call of `fit`, with a folder that keeps what comes of it."""
 
 import math
-import shlex
 import sys
 import time
 from dataclasses import asdict
@@ -11,7 +10,9 @@ from typing import Any
 import torch
 
 from capsnet_tutorial.capsnet import CapsNet
+from capsnet_tutorial.checkpoints import weights_are_finite
 from capsnet_tutorial.data import Digits
+from capsnet_tutorial.devices import check_compiler
 from capsnet_tutorial.evaluate_command import judge
 from capsnet_tutorial.history import Epoch, History
 from capsnet_tutorial.options import Options, check_same, choose_options
@@ -24,7 +25,9 @@ from capsnet_tutorial.runs import (
     CHART,
     CHECKPOINT,
     FORMAT,
+    RECORD,
     check_empty,
+    command_to_go_on,
     git_revision,
     read_run_record,
     write_run_record,
@@ -54,7 +57,8 @@ def train(
         The exit code: 0, or 130 if Ctrl-C stopped it.
 
     Raises:
-        ValueError: if a choice makes no sense, or differs from those of the run to go on with.
+        ValueError: if a choice makes no sense, or differs from those of the run to go on with, or
+            this machine can't compile.
         OSError: if the folder isn't empty, or there is none to go on with, or MNIST is missing.
     """
     options = choose_options(given)
@@ -70,6 +74,8 @@ def train(
     processes = join_processes(torch.device(options.device))
     if processes.first and not resume:
         check_empty(out)
+    if options.compile:
+        check_compiler(options.device)
     piles = dict(zip(("train", "validation", "test"), options.recipe.load(data_dir), strict=True))
     record = _begin(options, piles) | record | _surroundings(options, processes)
     processes.check_batches(len(piles["train"].labels), options.batch_size)
@@ -119,14 +125,11 @@ def _surroundings(options: Options, processes: Processes) -> dict[str, Any]:
 
 def _how_to_go_on(options: Options, out: Path) -> str:
     """Say how far an interrupted run has come."""
+    if not (out / RECORD).is_file():
+        return "stopped before the first step: nothing was written"
     checkpoint = out / CHECKPOINT
     done = len(saved_history(checkpoint)) if checkpoint.is_file() else 0
-    if not out.is_dir():
-        return "stopped before the first step: nothing was written"
-    return (
-        f"stopped after epoch {done} of {options.epochs}: go on with "
-        f"capsnet-tutorial train --out {shlex.quote(str(out))} --resume"
-    )
+    return f"stopped after epoch {done} of {options.epochs}: go on with {command_to_go_on(out)}"
 
 
 def _train(
@@ -139,20 +142,25 @@ def _train(
     """Train to the end and judge once; the first process writes the record after each epoch."""
     checkpoint = out / CHECKPOINT
     begun = checkpoint.is_file()
-    if begun:
+    if begun:  # the record is written once `fit` has found the checkpoint to be this run's
         record["epochs"] = [epoch._asdict() for epoch in saved_history(checkpoint)]
-    if processes.first:
+    elif record["epochs"]:
+        raise FileNotFoundError(
+            f"{checkpoint} is missing, and with it what was learned: begin again in another folder"
+        )
+    elif processes.first:
         out.mkdir(parents=True, exist_ok=True)
         write_run_record(out, record)
+    if processes.first:
         print(f"{options.recipe}\non {record['hardware']} ({options.device}), into {out}")
     model = _network(options)
     before, start = record["seconds"], time.perf_counter()
 
     def keep(epoch: Epoch) -> None:
-        if not math.isfinite(epoch.loss):
+        if not (all(map(math.isfinite, epoch)) and weights_are_finite(model)):
             raise ValueError(
-                f"the loss was no number any more in epoch {epoch.epoch}: begin again in another "
-                f"folder, with a lower --learning-rate than {options.learning_rate}"
+                f"the network computed no numbers any more in epoch {epoch.epoch}: begin again in "
+                f"another folder, with a lower --learning-rate than {options.learning_rate}"
             )
         record["epochs"].append(epoch._asdict())
         record["seconds"] = round(before + time.perf_counter() - start, 1)

@@ -11,9 +11,9 @@ from tqdm import tqdm
 
 from capsnet_tutorial.augmentation import AUGMENTATIONS
 from capsnet_tutorial.capsnet import CapsNet
-from capsnet_tutorial.data import Digits, check_digits
+from capsnet_tutorial.data import Digits
 from capsnet_tutorial.devices import choose_device
-from capsnet_tutorial.evaluation import evaluate, predict_and_score
+from capsnet_tutorial.evaluation import check_fit, evaluate, predict_and_score
 from capsnet_tutorial.history import Epoch, History
 from capsnet_tutorial.processes import Processes
 from capsnet_tutorial.training_state import Plan, TrainingState
@@ -65,9 +65,9 @@ def fit(
 
     Raises:
         ValueError: if there is nothing to train on, a number is out of range, `augment` is unknown,
-            images leave [0, 1], a label is no class of the network, or the checkpoint belongs to
-            another training.
-        TypeError: if the labels aren't integers.
+            images aren't of the network's shape or leave [0, 1], a label is no class of the
+            network, or the checkpoint belongs to another training.
+        TypeError: if the labels aren't integers, or the images aren't of the weights' type.
         FileNotFoundError: if there is no checkpoint to resume.
 
     Source: Sabour, Frosst and Hinton (2017), Section 5: Adam, decaying learning rate, shifts.
@@ -87,7 +87,7 @@ def fit(
     processes.check_batches(count, batch_size)
     written, progress = checkpoint if processes.first else None, progress and processes.first
     for digits in filter(None, (train, validation)):
-        check_digits(digits, model.config.num_classes)
+        check_fit(model, digits)
     device = choose_device(model, device)
     train, validation = train.to(device), validation and validation.to(device)
     state = TrainingState(model.to(device), plan)

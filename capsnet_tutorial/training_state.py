@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import torch
+from torch import Tensor
 
 from capsnet_tutorial.augmentation import AUGMENTATIONS
 from capsnet_tutorial.capsnet import CapsNet
@@ -40,6 +41,8 @@ class Plan:
                 "fit needs at least one digit, one epoch and one image a batch, got "
                 f"{self.num_digits}, {self.epochs} and {self.batch_size}"
             )
+        if max(self.epochs, self.batch_size) >= 2**63:
+            raise ValueError("epochs and batch_size must be below 2^63")
         if not 0 < self.learning_rate < math.inf:
             raise ValueError(f"learning_rate must be above 0 and finite, got {self.learning_rate}")
         if self.augment not in AUGMENTATIONS:
@@ -74,7 +77,14 @@ class TrainingState:
         self.history = History()
 
     def save(self, path: str | Path) -> None:
-        """Write all of it to a checkpoint, whole or not at all."""
+        """Write all of it to a checkpoint, whole or not at all.
+
+        Args:
+            path: the file.
+
+        Raises:
+            OSError: if it can't be written.
+        """
         training = {
             "plan": self._identity(),
             "optimizer": self.optimizer.state_dict(),
@@ -87,6 +97,9 @@ class TrainingState:
     def restore(self, path: str | Path | None) -> None:
         """Go back to where `save` was called.
 
+        Args:
+            path: the file that it wrote.
+
         Raises:
             FileNotFoundError: if there is no checkpoint.
             ValueError: if no path is given, or the checkpoint holds no training, or another one.
@@ -94,17 +107,20 @@ class TrainingState:
         if path is None:
             raise ValueError("to resume, name the checkpoint to go on from")
         saved, extra = load_checkpoint(path)
-        training = _training(path, extra)
+        training, history = _training(path, extra)
         then = training["plan"] | {"network": saved.config}
         now = self._identity() | {"network": self.model.config}
         if differing := [name for name in now if now[name] != then.get(name)]:
             told = ", ".join(f"{name} {then.get(name)}, not {now[name]}" for name in differing)
             raise ValueError(f"{path} belongs to another training, with {told}")
         self.model.load_state_dict(saved.state_dict())
-        self.optimizer.load_state_dict(training["optimizer"])
-        self.scheduler.load_state_dict(training["scheduler"])
-        self.generator.set_state(training["generator"])
-        self.history = _history(training)
+        try:
+            self.optimizer.load_state_dict(training["optimizer"])
+            self.scheduler.load_state_dict(training["scheduler"])
+            self.generator.set_state(training["generator"])
+        except Exception as error:  # whatever torch makes of a state that isn't its own
+            raise ValueError(_foreign(path, error)) from None
+        self.history = history
 
     def _identity(self) -> dict:
         """Return what must be the same when the training goes on."""
@@ -114,20 +130,40 @@ class TrainingState:
 def saved_history(path: str | Path) -> History:
     """Return the epochs that a training had done when it wrote a checkpoint.
 
+    Args:
+        path: the file.
+
+    Returns:
+        The history, of no epoch where only the first weights were written.
+
     Raises:
         FileNotFoundError: if there is no checkpoint.
         ValueError: if the file is damaged or holds no training.
     """
-    return _history(_training(path, load_checkpoint(path).extra))
+    return _training(path, load_checkpoint(path).extra)[1]
 
 
-def _training(path: str | Path, extra: dict) -> dict:
-    """Return the training that a checkpoint holds beside its network."""
+PARTS = {"plan": dict, "optimizer": dict, "scheduler": dict, "generator": Tensor, "history": list}
+"""What `TrainingState.save` keeps, and of which type."""
+
+
+def _training(path: str | Path, extra: dict) -> tuple[dict, History]:
+    """Return the training that a checkpoint holds beside its network, and its epochs."""
     if "training" not in extra:
         raise ValueError(f"{path} holds a network but no training that could go on")
-    return extra["training"]
+    training = extra["training"]
+    try:
+        wrong = [name for name, kind in PARTS.items() if not isinstance(training[name], kind)]
+        if wrong:
+            raise TypeError(f"wrong type of {', '.join(wrong)}")
+        return training, History(Epoch(**epoch) for epoch in training["history"])
+    except (KeyError, TypeError) as error:
+        raise ValueError(_foreign(path, error)) from None
 
 
-def _history(training: dict) -> History:
-    """Return a saved training's epochs."""
-    return History(Epoch(**epoch) for epoch in training["history"])
+def _foreign(path: str | Path, error: Exception) -> str:
+    """Say that a training is none of ours."""
+    return (
+        f"{path} holds a training that fit did not write ({type(error).__name__}: {error}): train "
+        "again from the start, into another file"
+    )

@@ -141,6 +141,19 @@ def test_affine_maps_fill_with_zeros_and_keep_intensities_in_range():
     assert (moved[:, :, 5:7, 5:7] > 0.999).all()
 
 
+@pytest.mark.parametrize("name", AUGMENTATIONS)
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float64])
+def test_images_of_other_types_keep_theirs(name, dtype):
+    images = torch.rand(6, 1, 9, 9).to(dtype)
+    one, other = (
+        AUGMENTATIONS[name](part, generator=torch.Generator().manual_seed(0))
+        for part in (images, images.float())
+    )
+    assert one.dtype == dtype
+    tolerance = 1e-5 if dtype == torch.float64 else torch.finfo(dtype).eps
+    torch.testing.assert_close(one.float(), other, atol=tolerance, rtol=0)
+
+
 def test_an_intensity_that_rounding_took_out_of_range_is_put_back(monkeypatch):
     beyond = torch.tensor([[[[-1e-7, 1 + 2e-7]]]])
     monkeypatch.setattr(torch.nn.functional, "grid_sample", lambda *_, **__: beyond)

@@ -81,6 +81,11 @@ def test_sizes_below_one_are_refused_by_name(name):
         CapsNetConfig(**{name: 0})
 
 
+def test_a_truth_value_is_no_size():
+    with pytest.raises(ValueError, match=r"num_classes must be a whole number .*, got True"):
+        CapsNetConfig(num_classes=True)
+
+
 @pytest.mark.slow
 def test_sizes_that_are_no_whole_numbers_are_refused_by_name():
     # In a process of its own, where no type checker speaks first.

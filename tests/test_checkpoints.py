@@ -1,7 +1,10 @@
 """Checkpoints: complete, loadable anywhere, and never half written."""
 
+import errno
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -104,6 +107,22 @@ def test_a_device_that_is_not_there_is_not_called_damage(model, tmp_path):
         load_checkpoint(tmp_path / "a.pt", "nowhere")
 
 
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_weights_that_are_no_numbers_are_named_with_the_cure(model, tmp_path, value):
+    with torch.no_grad():
+        model.decoder.layers[1].bias[0] = value
+    save_checkpoint(tmp_path / "a.pt", model)
+    with pytest.raises(ValueError, match=r"a\.pt holds weights that are no .* lower learning rate"):
+        load_checkpoint(tmp_path / "a.pt")
+
+
+def test_values_beside_the_network_that_are_no_dict_are_damage(model, tmp_path):
+    save_checkpoint(tmp_path / "a.pt", model)
+    torch.save(torch.load(tmp_path / "a.pt") | {"extra": None}, tmp_path / "a.pt")
+    with pytest.raises(ValueError, match="damaged: 'NoneType' object"):
+        load_checkpoint(tmp_path / "a.pt")
+
+
 def test_a_missing_part_is_named(model, tmp_path):
     path = tmp_path / "a.pt"
     save_checkpoint(path, model)
@@ -125,15 +144,27 @@ def test_a_failed_write_keeps_the_old_file_and_leaves_no_other(model, tmp_path, 
     path = tmp_path / "a.pt"
     save_checkpoint(path, model, epoch=1)
 
-    def half_written(content, target):
-        target.write_bytes(b"half")
-        raise OSError("disk full")
+    def half_written(partial, content):
+        with partial.open("wb") as file:
+            file.write(content[:100])
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(torch, "save", half_written)
-    with pytest.raises(OSError, match="disk full"):
+    monkeypatch.setattr(Path, "write_bytes", half_written)
+    said = r"a\.pt could not be written \(No space left on device\): make room there"
+    with pytest.raises(OSError, match=said):
         save_checkpoint(path, model, epoch=2)
     assert [file.name for file in tmp_path.iterdir()] == ["a.pt"]
     assert load_checkpoint(path).extra == {"epoch": 1}
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a disk that is always full")
+def test_a_full_disk_is_named(model, tmp_path, monkeypatch):
+    monkeypatch.setattr(Path, "with_name", lambda path, name: tmp_path / "partial")
+    (tmp_path / "partial").symlink_to("/dev/full")
+    with pytest.raises(OSError, match=r"a\.pt could not be written \(No space") as caught:
+        save_checkpoint(tmp_path / "a.pt", model)
+    assert "\n" not in str(caught.value)
+    assert not list(tmp_path.iterdir())
 
 
 def test_what_could_not_be_loaded_is_not_saved(model, tmp_path):

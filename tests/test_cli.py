@@ -3,9 +3,11 @@
 import json
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -13,13 +15,22 @@ import tiny_cli
 import torch
 from PIL import Image
 
-from capsnet_tutorial import Digits, evaluate, load_checkpoint, split, train_command
+from capsnet_tutorial import (
+    Digits,
+    evaluate,
+    load_checkpoint,
+    save_checkpoint,
+    split,
+    train_command,
+)
 from capsnet_tutorial.cli import main
 from capsnet_tutorial.intervals import wilson_interval
 from capsnet_tutorial.predicting import read_picture
+from capsnet_tutorial.recipes import describe_run
 from capsnet_tutorial.runs import read_run_record, write_run_record
 
 TINY = Path(tiny_cli.__file__)
+ROOT = TINY.parent.parent
 SHORT = ["--device=cpu", "--epochs=4"]
 
 
@@ -161,6 +172,26 @@ def test_a_run_stopped_anywhere_goes_on(where, done, finished, tmp_path, monkeyp
     assert {name for name in expected if expected[name] != found[name]} <= {"seconds"}
 
 
+def test_a_run_stopped_before_it_has_a_record_can_not_go_on(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(train_command, "write_run_record", interrupt)
+    assert main(["train", *SHORT, f"--out={tmp_path}"]) == 130
+    assert capsys.readouterr().err == "stopped before the first step: nothing was written\n"
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_command_that_goes_on_can_be_pasted_into_a_shell(tmp_path, monkeypatch, capsys):
+    run = tmp_path / "my run"
+    with monkeypatch.context() as patched:
+        patched.setattr(train_command, "fit", interrupt)
+        assert main(["train", *SHORT, f"--out={run}"]) == 130
+    assert main(["evaluate", str(run)]) == 2
+    hints = capsys.readouterr().err.splitlines()
+    assert len(hints) == 2
+    for hint in hints:
+        words = shlex.split(hint.partition("go on with ")[2])
+        assert words == ["capsnet-tutorial", "train", "--out", str(run), "--resume"]
+
+
 def test_a_run_stopped_before_it_began_leaves_no_folder(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(train_command, "Plan", interrupt)
     assert main(["train", *SHORT, f"--out={tmp_path / 'run'}"]) == 130
@@ -228,6 +259,24 @@ def test_a_compiled_run_is_loaded_uncompiled(finished, tmp_path):
     assert main(["evaluate", str(tmp_path)]) == 0
 
 
+@pytest.mark.slow
+def test_without_a_compiler_a_compiled_run_is_refused_and_nothing_is_written(tmp_path):
+    words = ["train", *SHORT, "--compile", f"--out={tmp_path / 'run'}"]
+    nothing = {name: os.environ[name] for name in os.environ.keys() - {"CXX", "CC"}}
+    nothing |= {"PATH": str(tmp_path), "TORCHINDUCTOR_CACHE_DIR": str(tmp_path / "cache")}
+    command = [sys.executable, str(TINY), *words]
+    done = subprocess.run(command, capture_output=True, text=True, env=nothing)
+    said = done.stderr
+    assert done.returncode == 2
+    assert "can't compile a network (InvalidCxxCompiler: No working C++ compiler" in said
+    assert said.endswith("leave --compile out, or install a C++ compiler\n")
+    assert [line for line in said.splitlines() if line.startswith("capsnet-tutorial")] == [
+        said.splitlines()[-1]
+    ]
+    assert "Traceback" not in said
+    assert not (tmp_path / "run").exists()
+
+
 def test_evaluate_prints_what_the_record_says(finished, capsys):
     record, before = read_run_record(finished), content(finished)
     assert main(["evaluate", str(finished)]) == 0
@@ -274,6 +323,8 @@ BAD = {
     "train --epochs 0": "at least one digit, one epoch and one image a batch",
     "train --epochs x": "invalid int value: 'x'",
     "train --batch-size -3": "one image a batch",
+    "train --batch-size 9999999999999999999": "epochs and batch_size must be below 2^63",
+    "train --epochs 9999999999999999999": "epochs and batch_size must be below 2^63",
     "train --learning-rate 0": "learning_rate must be above 0",
     "train --learning-rate nan": "learning_rate must be above 0",
     "train --routing 0": "num_iterations must be a whole number of at least 1",
@@ -291,10 +342,19 @@ BAD = {
     "train --out FINISHED --resume --preset paper": "begun with preset small, not paper",
     "train --out BROKEN --resume": "record.json is broken",
     "train --out DAMAGED --resume": "is damaged or no checkpoint",
+    "train --out LOST --resume": "checkpoint.pt is missing, and with it what was learned",
+    "train --out FOREIGN --resume": "belongs to another training, with seed 0, not 5",
+    "train --data-dir ''": "--data-dir: a path is needed, got an empty text",
+    "train --out ' '": "--out: a path is needed",
+    "evaluate ''": "a path is needed",
+    "evaluate FINISHED --data-dir ''": "--data-dir: a path is needed",
+    "predict FINISHED ''": "IMAGE: a path is needed",
     "train --data mnist --data-dir NOWHERE": "MNIST is not in",
     "evaluate NOWHERE": "there is no run in",
     "evaluate BROKEN": "record.json is broken",
     "evaluate DAMAGED": "has done 0 of 4 epochs, and the test digits are kept for its end",
+    "evaluate LOST": "has done 2 of 4 epochs",
+    "evaluate MIXED": "is of another run: its network is CapsNetConfig(",
     "evaluate FINISHED --data other": "invalid choice: 'other'",
     "evaluate FINISHED --data mnist --data-dir NOWHERE": "MNIST is not in",
     "predict NOWHERE FILE": "there is no checkpoint at",
@@ -309,6 +369,31 @@ BAD = {
 }
 
 
+SPOILT = ("BROKEN", "DAMAGED", "LOST", "FOREIGN", "MIXED")
+
+
+def make_spoilt_runs(finished, folder):
+    """Make folders of runs in which something is missing, or doesn't belong together."""
+    record = read_run_record(finished)
+    unfinished = record | dict.fromkeys(("wrong", "error", "interval"))
+    records = {
+        "damaged": unfinished | {"epochs": []},
+        "lost": unfinished | {"epochs": record["epochs"][:2]},
+        "foreign": unfinished | {"epochs": [], "options": record["options"] | {"seed": 5}},
+        "mixed": record
+        | {"options": record["options"] | {"routing": 2}}
+        | {"config": record["config"] | {"num_iterations": 2}},
+    }
+    for name, content in records.items():
+        (folder / name).mkdir()
+        write_run_record(folder / name, content)
+    (folder / "broken").mkdir()
+    (folder / "broken" / "record.json").write_text("{")
+    (folder / "damaged" / "checkpoint.pt").write_bytes(b"PK\3\4 and no more")
+    for name in ("foreign", "mixed"):
+        shutil.copy(finished / "checkpoint.pt", folder / name)
+
+
 @pytest.mark.parametrize("words", BAD)
 def test_bad_input_is_named_in_one_sentence_and_nothing_is_written(
     words, finished, tmp_path, capsys, monkeypatch
@@ -321,14 +406,8 @@ def test_bad_input_is_named_in_one_sentence_and_nothing_is_written(
     (tmp_path / "file").write_text("mine")
     Image.new("L", (30, 30), 200).save(tmp_path / "blank.png")
     picture(tmp_path / "picture.png", 0)
-    unfinished = read_run_record(finished) | {"epochs": []}
-    unfinished |= dict.fromkeys(("wrong", "error", "interval"))
-    for name in ("broken", "damaged"):
-        (tmp_path / name).mkdir()
-    (tmp_path / "broken" / "record.json").write_text("{")
-    write_run_record(tmp_path / "damaged", unfinished)
-    (tmp_path / "damaged" / "checkpoint.pt").write_bytes(b"PK\3\4 and no more")
-    places = {name: name.lower() for name in ("FILE", "NOWHERE", "BROKEN", "DAMAGED")}
+    make_spoilt_runs(finished, tmp_path)
+    places = {name: name.lower() for name in ("FILE", "NOWHERE", *SPOILT)}
     places |= {"FINISHED": str(finished), "BLANK": "blank.png", "PICTURE": "picture.png"}
     before = content(tmp_path) | content(finished)
     spelt = " ".join(places.get(word, word) for word in words.replace("/", " / ").split())
@@ -350,6 +429,55 @@ def test_a_loss_that_is_no_number_ends_the_run_with_the_cure(tmp_path, capsys):
     assert main(["train", *SHORT, "--learning-rate=1e30", f"--out={tmp_path}"]) == 2
     assert "lower --learning-rate than 1e+30" in capsys.readouterr().err
     assert read_run_record(tmp_path)["wrong"] is None
+
+
+def spoil_after(steps):
+    """Return an optimiser's step that makes the weights NaN after so many."""
+    step, count = torch.optim.Adam.step, [0]
+
+    def spoil(self, closure=None):
+        step(self, closure)
+        count[0] += 1
+        if count[0] == steps:
+            self.param_groups[0]["params"][0].data[0] = torch.nan
+
+    return spoil
+
+
+def test_weights_that_the_very_last_step_spoils_end_the_run_with_the_cure(
+    tmp_path, monkeypatch, capsys
+):
+    # 43 digits in batches of 8 are 6 steps; the losses of the epoch are from before each.
+    run, words = tmp_path / "run", ["train", "--epochs=2", "--device=cpu"]
+    with monkeypatch.context() as patched:
+        patched.setattr(torch.optim.Adam, "step", spoil_after(12))
+        assert main([*words, f"--out={run}"]) == 2
+    said = capsys.readouterr().err
+    assert "no numbers any more in epoch 2: begin again in another folder" in said
+    assert "lower --learning-rate than 0.0015" in said
+    assert len(said.splitlines()) == 1
+    before = content(run)
+    picture(tmp_path / "a.png", 0)
+    for words in (
+        ["train", "--resume", f"--out={run}"],
+        ["predict", str(run), f"{tmp_path}/a.png"],
+    ):
+        assert main(words) == 2
+        said = capsys.readouterr().err
+        assert "holds weights that are no numbers" in said
+        assert len(said.splitlines()) == 1
+    assert content(run) == before
+
+
+def test_a_finished_run_with_spoilt_weights_is_not_judged(finished, tmp_path, capsys):
+    model, extra = load_checkpoint(finished / "checkpoint.pt")
+    model.conv.bias.data[0] = torch.nan
+    save_checkpoint(tmp_path / "checkpoint.pt", model, **extra)
+    write_run_record(tmp_path, read_run_record(finished))
+    assert main(["evaluate", str(tmp_path)]) == 2
+    printed = capsys.readouterr()
+    assert "holds weights that are no numbers any more: train again" in printed.err
+    assert printed.out == ""
 
 
 def test_a_run_on_mnist_is_not_judged_by_the_sample_that_is_part_of_it(
@@ -377,12 +505,55 @@ def test_the_package_itself_is_the_command():
         assert name in done.stdout
 
 
+def start_of_the_installed_command(folder):
+    """Write what pip makes of the command's entry in pyproject.toml, and return how to start it."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    module, function = project["scripts"]["capsnet-tutorial"].split(":")
+    script = folder / "capsnet-tutorial"
+    script.write_text(f"import sys\nfrom {module} import {function}\nsys.exit({function}())\n")
+    return [str(script)]
+
+
+@pytest.mark.parametrize("loaded", ["torch", "matplotlib"])  # by the package, by the command
+@pytest.mark.parametrize("how", ["module", "command", "import"])
+def test_ctrl_c_while_all_is_being_loaded_ends_the_command_with_a_line(loaded, how, tmp_path):
+    (tmp_path / f"{loaded}.py").write_text("raise KeyboardInterrupt")
+    words = {
+        "module": ["-m", "capsnet_tutorial"],
+        "command": start_of_the_installed_command(tmp_path),
+        "import": ["-c", "import capsnet_tutorial.cli"],
+    }[how]
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
+    command = [sys.executable, *words, "train"]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    if how == "import":  # that is no command, and whoever imports may have plans of his own
+        assert done.stderr.splitlines()[-1] == "KeyboardInterrupt"
+    else:
+        assert (done.returncode, done.stderr) == (130, "capsnet-tutorial: stopped\n")
+
+
 def test_bench_hands_its_words_to_the_benchmark(monkeypatch, tmp_path, capfd):
     assert main(["bench", "--help"]) == 0
     assert "--rounds" in capfd.readouterr().out
     monkeypatch.setattr("capsnet_tutorial.cli.BENCHMARK", tmp_path / "step.py")
     assert main(["bench"]) == 2
     assert "bench needs the repository" in capfd.readouterr().err
+
+
+def test_lesson_6_tells_of_a_run_whose_record_is_put_among_the_results(
+    finished, tmp_path, monkeypatch, capsys
+):
+    lesson = (ROOT / "lessons" / "06_training.py").read_text(encoding="utf-8")
+    [cell] = [cell for cell in lesson.split("# %%\n") if '"paper_on_mnist"' in cell]
+    shutil.copy(finished / "record.json", tmp_path / "paper_on_mnist.json")
+    monkeypatch.setattr("capsnet_tutorial.records.RESULTS", tmp_path)
+    exec(cell, {})
+    record = read_run_record(finished)
+    said = capsys.readouterr().out.partition("full network, on a CPU:\n")[2].splitlines()
+    assert said[0] == f"{record['wrong']} of 20 test digits wrong: {record['error']:.2%}"
+    assert said[2].startswith("4 epochs in ")
+    assert said[3] == record["data"]
+    assert said[6:] == ["all of MNIST, small network, on a CPU:", describe_run(None), ""]
 
 
 def test_the_record_is_json_that_any_reader_knows(finished):

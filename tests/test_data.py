@@ -135,6 +135,16 @@ def test_damaged_mnist_is_told_from_absent_mnist(tmp_path, damage, name):
         mnist(tmp_path)
 
 
+def test_an_error_without_a_text_is_named_by_its_type(tmp_path, monkeypatch):
+    def fail(*arguments, **options):
+        raise AssertionError
+
+    monkeypatch.setattr(torchvision.datasets, "MNIST", fail)
+    for folder in (tmp_path, write_mnist(tmp_path / "there")):
+        with pytest.raises(OSError, match=r"\(AssertionError\): "):
+            mnist(folder)
+
+
 @pytest.mark.usefixtures("_no_network")
 def test_images_without_their_labels_are_damage(tmp_path):
     with pytest.raises(OSError, match="3 images and 2 labels"):

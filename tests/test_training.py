@@ -323,6 +323,29 @@ def test_unfit_digits_are_refused_before_the_first_step(images, labels, said):
 
 
 @pytest.mark.parametrize(
+    ("images", "error", "said"),
+    [
+        (torch.zeros(2, 1, 19, 17), ValueError, r"shape \(1, 17, 17\), got \(1, 19, 17\)"),
+        (torch.zeros(2, 17, 17), ValueError, r"shape \(1, 17, 17\), got \(17, 17\)"),
+        (torch.zeros(2, 1, 17, 17).double(), TypeError, r"use \.to\(torch\.float32\)"),
+        (torch.zeros(2, 1, 17, 17).half(), TypeError, "must be torch.float32"),
+        (torch.zeros(2, 1, 17, 17).byte(), TypeError, "got torch.uint8"),
+    ],
+)
+def test_images_that_the_network_can_not_take_leave_the_checkpoint_as_it_is(
+    images, error, said, tmp_path
+):
+    bad, kept = Digits(images, torch.tensor([0, 1])), tmp_path / "kept.pt"
+    kept.write_bytes(b"mine")
+    for train, validation in ((bad, None), (random_digits(3), bad)):
+        with pytest.raises(error, match=said):
+            fit(small_model(), train, validation, epochs=1, checkpoint=kept)
+    assert kept.read_bytes() == b"mine"
+    with pytest.raises(error, match=said):
+        evaluate(small_model(), bad)
+
+
+@pytest.mark.parametrize(
     ("count", "options"), [(0, {}), (3, {"epochs": 0}), (3, {"batch_size": 0})]
 )
 def test_nothing_to_train_on_is_refused(count, options):

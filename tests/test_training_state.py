@@ -167,12 +167,39 @@ def test_what_can_not_be_resumed_is_named(tmp_path):
         fit(network(), digits(), **PLAN, checkpoint=tmp_path / "b.pt", resume=True)
 
 
+FOREIGN = {
+    "text": "a text",
+    "nothing": None,
+    "empty": {},
+    "no generator": {"generator": None},
+    "bad generator": {"generator": torch.zeros(3)},
+    "no epochs": {"history": [1, 2]},
+    "other epochs": {"history": [{"epoch": 1}]},
+    "no optimizer": {"optimizer": {}},
+    "other optimizer": {"optimizer": {"state": {}, "param_groups": [{"params": [0]}]}},
+}
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_a_training_that_fit_did_not_write_is_named(tmp_path, name):
+    options = PLAN | {"checkpoint": tmp_path / "a.pt"}
+    fit(network(), digits(), **options)
+    model, extra = load_checkpoint(tmp_path / "a.pt")
+    change = FOREIGN[name]
+    training = extra["training"] | change if isinstance(change, dict) and change else change
+    save_checkpoint(tmp_path / "a.pt", model, training=training)
+    with pytest.raises(ValueError, match=r"a\.pt holds a training that fit did not write \(\w"):
+        fit(network(), digits(), **options, resume=True)
+
+
 @pytest.mark.parametrize(
     ("change", "said"),
     [
         ({"learning_rate": 0.0}, "learning_rate must be above 0"),
         ({"learning_rate": float("nan")}, "learning_rate must be above 0"),
         ({"learning_rate": float("inf")}, "learning_rate must be above 0 and finite"),
+        ({"batch_size": 10**400}, r"must be below 2\^63"),
+        ({"epochs": 2**63}, r"must be below 2\^63"),
         ({"augment": "mirror"}, "augment must be one of shift, affine, none, got 'mirror'"),
     ],
 )
