@@ -76,7 +76,7 @@ def test_an_answer_unfolds_by_key(new_page, served_site):
 def test_a_group_of_modules_unfolds_by_key(new_page, served_site):
     page = new_page()
     page.goto(served_site.url)
-    folded = page.locator("nav.md-nav--primary a[href='source/training.html']")
+    folded = page.locator("nav.md-nav--primary a[href$='source/training.html']")
     assert not folded.is_visible()
     page.focus("label.md-nav__link:has-text('Training and data')")
     page.keyboard.press("Enter")
