@@ -355,6 +355,7 @@ def test_symbols_have_buttons_on_every_page_and_leak_nowhere(site, pages):
         assert sorted(marked) == sorted(buttons), path
         assert not page.select("math [data-symbol]"), path
     assert pages["lessons/02_routing.html"].select(".katex-html [data-symbol=c_ij]")
+    assert not pages["source/plotting_capsnet.html"].select("[data-symbol=weight]")  # bold, there
     index = (site / "search/search_index.json").read_text(encoding="utf-8")
     assert "data-symbol" not in index
     assert "htmlData" not in index + "".join(map(str, pages.values()))
