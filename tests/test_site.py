@@ -1,14 +1,19 @@
 """The built site: what a reader gets, and what must stop a build."""
 
+import ast
 import json
 import re
 import shutil
 import textwrap
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
+from types import SimpleNamespace
 from urllib.parse import unquote, urljoin, urlsplit
 
+import links
 import markdown
+import modules
 import notebooks
 import pytest
 import symbols
@@ -236,14 +241,49 @@ def test_the_reference_holds_every_public_module(pages):
     assert shown == {f"capsnet_tutorial.{module}" for module in modules}
 
 
+PACKAGE = ROOT / "capsnet_tutorial"
+FOLD = ".md-nav__item--nested .md-nav__item--nested"
+
+
 def source_pages(pages) -> dict[str, BeautifulSoup]:
-    return {Path(path).stem: page for path, page in pages.items() if path.startswith("source/")}
+    return {module: pages[f"source/{module}.html"] for module in modules.MODULES}
+
+
+def test_every_module_is_in_one_group_of_the_annotated_source():
+    assert sorted(modules.MODULES) == sorted(path.stem for path in PACKAGE.glob("*.py"))
+
+
+def test_the_first_page_of_the_annotated_source_says_what_each_module_is_for(pages):
+    overview = pages["source/index.html"]
+    assert [title.find(string=True) for title in overview.select("h2")] == list(modules.GROUPS)
+    targets = [link["href"] for link in overview.select("dt a")]
+    assert targets == [f"{module}.html" for module in modules.MODULES]
+    for module, purpose in zip(modules.MODULES, overview.select("dd"), strict=True):
+        docstring = ast.get_docstring(ast.parse((PACKAGE / f"{module}.py").read_bytes()))
+        assert purpose.get_text() == docstring.partition("\n\n")[0].replace("`", "")
+
+
+def test_the_navigation_folds_all_but_the_first_group_of_the_annotated_source(pages):
+    _, *others = modules.GROUPS
+    folds = pages["index.html"].select(FOLD)
+    assert [fold.label.get_text(strip=True) for fold in folds] == others
+    folded = [link["href"] for fold in folds for link in fold.select("a")]
+    assert folded == [f"source/{module}.html" for name in others for module in modules.GROUPS[name]]
+    here = pages[f"source/{modules.GROUPS[others[0]][0]}.html"]
+    assert [fold.nav["aria-expanded"] for fold in here.select(FOLD)] == ["true", "false", "false"]
+
+
+def test_one_reads_on_from_the_lessons_through_the_annotated_source(pages):
+    order = [f"lessons/{LESSONS[-1].stem}.html", "source/index.html"]
+    order += [f"source/{module}.html" for module in modules.MODULES]
+    for path, following in pairwise(order):
+        link = pages[path].select_one("a.md-footer__link--next")
+        assert urljoin(path, link["href"]) == following
 
 
 def test_annotated_source_holds_every_line_of_code_once_and_in_order(pages):
-    assert {"squashing", "routing", "reference", "mistakes"} <= set(source_pages(pages))
     for module, page in source_pages(pages).items():
-        lines = (ROOT / f"capsnet_tutorial/{module}.py").read_text(encoding="utf-8").splitlines()
+        lines = (PACKAGE / f"{module}.py").read_text(encoding="utf-8").splitlines()
         numbers = [int(link["data-line"]) for link in page.select(".annotated-code a")]
         code = "".join(pre.get_text() for pre in page.select(".annotated-code"))
         assert code.splitlines() == [lines[number - 1] for number in numbers]
@@ -252,20 +292,46 @@ def test_annotated_source_holds_every_line_of_code_once_and_in_order(pages):
 
 
 def test_annotated_source_reference_and_lessons_lead_to_one_another(pages):
-    def links(part):
+    def targets(part):
         return {link["href"] for link in part.select("a[href]")}
 
     source = pages["source/squashing.html"]
     row = source.find(id="squash").find_parent(class_="annotated-row")
-    assert links(row) >= {
+    assert targets(row) >= {
         "../api.html#capsnet_tutorial.squashing.squash",
         "../lessons/01_squashing.html#squashing.squash",
     }
     api = pages["api.html"]
     entry = api.find(id="capsnet_tutorial.squashing.squash").find_parent(class_="doc-object")
-    assert "source/squashing.html#squash" in links(entry)
+    assert "source/squashing.html#squash" in targets(entry)
     lesson = pages["lessons/01_squashing.html"]
-    assert "../source/squashing.html#squash" in links(lesson.find(id="squashing.squash"))
+    assert "../source/squashing.html#squash" in targets(lesson.find(id="squashing.squash"))
+
+
+def test_each_module_and_its_entry_in_the_reference_lead_to_one_another(pages):
+    for module, page in source_pages(pages).items():
+        entry = pages["api.html"].find(id=f"capsnet_tutorial.{module}")
+        back = page.select_one(f'a[href="../api.html#capsnet_tutorial.{module}"]')
+        assert bool(entry) == bool(back) == (not module.startswith("_"))
+        if entry:
+            described = entry.find_parent(class_="doc-object")
+            assert described.select(f'a[href="source/{module}.html"]')
+
+
+def test_a_definition_links_to_its_entry_if_the_reference_has_one(pages):
+    entries = {element["id"] for element in pages["api.html"].select("[id]")}
+    for module, page in source_pages(pages).items():
+        for heading in page.select(".annotated h2[id], .annotated h3[id]"):
+            name = f"capsnet_tutorial.{module}.{heading['id']}"
+            row = heading.find_parent(class_="annotated-row")
+            assert bool(row.select(f'a[href="../api.html#{name}"]')) == (name in entries), name
+
+
+def test_a_link_to_a_module_leads_to_its_annotated_source():
+    lesson = SimpleNamespace(src_uri="lessons/01_squashing.ipynb")
+    text = "[`plotting_decades`](../capsnet_tutorial/plotting_decades.py)"
+    shown = "[`plotting_decades`](../source/plotting_decades.md)"
+    assert links.map_links(text, lesson) == shown
 
 
 def test_a_named_step_is_an_anchor(pages):
@@ -290,6 +356,7 @@ def test_symbols_have_buttons_on_every_page_and_leak_nowhere(site, pages):
         assert sorted(marked) == sorted(buttons), path
         assert not page.select("math [data-symbol]"), path
     assert pages["lessons/02_routing.html"].select(".katex-html [data-symbol=c_ij]")
+    assert not pages["source/plotting_capsnet.html"].select("[data-symbol=weight]")  # bold, there
     index = (site / "search/search_index.json").read_text(encoding="utf-8")
     assert "data-symbol" not in index
     assert "htmlData" not in index + "".join(map(str, pages.values()))
@@ -302,8 +369,8 @@ def test_the_page_of_symbols_holds_the_whole_table(pages):
 
 def test_a_page_of_many_names_begins_with_all_of_them(pages):
     for path in ("api.html", "source/mistakes.html"):
-        links = [link["href"] for link in pages[path].select(".contents a")]
-        assert links == [f"#{heading['id']}" for heading in pages[path].select("h2[id]")]
+        targets = [link["href"] for link in pages[path].select(".contents a")]
+        assert targets == [f"#{heading['id']}" for heading in pages[path].select("h2[id]")]
     assert not pages["source/squashing.html"].select(".contents")
 
 

@@ -82,12 +82,12 @@ def resize(page: Page, width: int, media: str = "screen") -> None:
     page.evaluate("() => { for (const change of document.getAnimations()) change.finish(); }")
 
 
-def by_day(page: Page) -> dict:
-    """Look at a page on a phone, unfolded, and then on all widths."""
+def by_day(page: Page, widths: Sequence[int] = WIDTHS) -> dict:
+    """Look at a page on a phone, unfolded, and then on some widths."""
     page.evaluate(UNFOLD)
     resize(page, 360)
     found = {"faults": page.evaluate(FAULTS, RULES), "mute": page.evaluate(MUTE)}
-    for width in WIDTHS:
+    for width in widths:
         resize(page, width)
         found[width] = page.evaluate(CUT)
     return found
@@ -118,5 +118,8 @@ def walk(page: Page, url: str, paths: Sequence[str], look: Callable[[Page], dict
 def only(kinds: Sequence, found: dict[str, dict]) -> dict:
     """Return what was found of some kinds, by page."""
     return {
-        (path, kind): looks[kind] for path, looks in found.items() for kind in kinds if looks[kind]
+        (path, kind): looks[kind]
+        for path, looks in found.items()
+        for kind in kinds
+        if looks.get(kind)
     }

@@ -5,6 +5,7 @@ Rows become Markdown with a mark for each listing; the code comes in once Markdo
 
 import importlib.util
 import re
+from functools import cache
 from pathlib import Path
 
 from pygments import highlight
@@ -12,10 +13,6 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
 
 PACKAGE = Path(__file__).resolve().parent.parent / "capsnet_tutorial"
-# Modules that are read for their own sake, in the order of the lessons.
-MODULES = ("squashing", "routing", "routing_gradient", "margin", "reconstruction", "layers")
-MODULES += ("config", "capsnet", "data", "training", "training_state", "evaluation", "checkpoints")
-MODULES += ("reference", "mistakes")
 OUTPUT = re.compile(r'<table data-module="(\w+)" data-name="([\w.]*)">')
 META = "---\nsearch: {boost: 0.001}\n---\n"  # lessons explain, and come first
 BLOCK = '<div class="annotated" markdown="1">'
@@ -69,9 +66,10 @@ def module_page(module: str, lessons: dict[Key, str]) -> str:
     """
     head, *rows = read_rows(PACKAGE / f"{module}.py")
     taught = sorted({link.partition("#")[0] for key, link in lessons.items() if key[0] == module})
-    links = [f"[reference](../api.md#capsnet_tutorial.{module})"]
+    links = _reference(module)
     links += [f"[lesson {_number(link)}]({link})" for link in taught]
-    page = [META + f"# {module}.py", head.note, _links(links), '<div class="lesson" markdown="1">']
+    title = module.replace("_", r"\_")
+    page = [META + f"# {title}.py", head.note, _links(links), '<div class="lesson" markdown="1">']
     page += [BLOCK, _row(module, head._replace(note=""))]
     for row in rows:
         if row.depth == 1:
@@ -80,30 +78,36 @@ def module_page(module: str, lessons: dict[Key, str]) -> str:
             title = row.name.replace("_", r"\_")
             tag = f"h{1 + row.depth}"
             heading = f'<{tag} id="{row.name}" markdown="1">{title}</{tag}>'
-            links = _links_of(module, row.name, lessons)
+            links = _reference(module, row.name) if row.note else []
+            if link := lessons.get((module, row.name)):
+                links.append(f"[lesson {_number(link)}]({link})")
             row = row._replace(note="\n\n".join([heading, _links(links), row.note]))
         page.append(_row(module, row, anchor="" if row.depth else row.name))
     return "\n\n".join([*page, "</div></div>"])
 
 
 def link_from_reference(path: str) -> str:
-    """Return a paragraph that leads from the reference to a definition's source, where it has one.
+    """Return a paragraph that leads from the reference to a module's or a definition's source.
 
     Args:
         path: such as `capsnet_tutorial.routing.dynamic_routing`.
     """
     _, module, name = [*path.split(".", 2), "", ""][:3]
-    if module not in MODULES:
-        return ""
-    return f"\n\n[Annotated source](source/{module}.md{name and '#' + name})"
+    anchor = f"#{name}" if name in _names(module) else ""
+    return f"\n\n[Annotated source](source/{module}.md{anchor})"
 
 
-def _links_of(module: str, name: str, lessons: dict[Key, str]) -> list[str]:
-    """Return the links from a definition to the reference and to the lesson that shows it."""
-    public = not any(part.startswith("_") for part in name.split("."))
-    links = [f"[reference](../api.md#capsnet_tutorial.{module}.{name})"] if public else []
-    link = lessons.get((module, name))
-    return links + ([f"[lesson {_number(link)}]({link})"] if link else [])
+@cache
+def _names(module: str) -> set[str]:
+    """Return the names that a module's page has anchors for."""
+    return {row.name for row in read_rows(PACKAGE / f"{module}.py") if row.name}
+
+
+def _reference(*path: str) -> list[str]:
+    """Return the link to the entry of a module, or of what it documents, unless it is private."""
+    name = ".".join(path)
+    private = any(part.startswith("_") for part in name.split("."))
+    return [] if private else [f"[reference](../api.md#capsnet_tutorial.{name})"]
 
 
 def _number(link: str) -> str:

@@ -8,6 +8,7 @@ import annotated
 import assets
 import formulas
 import links
+import modules
 import notebooks
 import symbols
 from mkdocs.structure.files import File
@@ -31,7 +32,7 @@ def on_config(config):
             found = sorted((root / entry["Lessons"]).glob("*.ipynb"))
             entry["Lessons"] = [path.relative_to(root).as_posix() for path in found]
         if folder := entry.get("Annotated source"):
-            entry["Annotated source"] = [f"{folder}{module}.md" for module in annotated.MODULES]
+            entry["Annotated source"] = modules.navigation(folder)
 
 
 def on_files(files, config):
@@ -40,9 +41,9 @@ def on_files(files, config):
     lessons = Path(config.config_file_path).parent / "lessons"
     notebooks.check_lessons(lessons)
     taught = notebooks.annotated_in(lessons)
-    for module in annotated.MODULES:
-        page = annotated.module_page(module, taught)
-        files.append(File.generated(config, f"source/{module}.md", content=page))
+    pages = {module: annotated.module_page(module, taught) for module in modules.MODULES}
+    for name, page in {"index": modules.overview(), **pages}.items():
+        files.append(File.generated(config, f"source/{name}.md", content=page))
     for file in assets.of_site(config):
         files.append(file)
 

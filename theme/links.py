@@ -6,7 +6,6 @@ from html import escape
 from pathlib import Path
 from urllib.parse import unquote
 
-import annotated
 from markdown.extensions.toc import slugify
 
 LINK = re.compile(r"\]\(([\w./-]*/[\w.-]+|[\w-]+\.ipynb|)(#[^)\s]+)?\)")
@@ -30,10 +29,7 @@ def map_links(markdown: str, file) -> str:
             # Jupyter's anchors are the headings' words, the site's are slugs.
             fragment = fragment and "#" + slugify(unquote(fragment[1:]), "-")
         elif target.startswith("capsnet_tutorial/"):
-            module = Path(target).stem
-            target, fragment = f"docs/source/{module}.md", ""
-            if module not in annotated.MODULES:
-                target, fragment = "docs/api.md", f"#capsnet_tutorial.{module}"
+            target, fragment = f"docs/source/{Path(target).stem}.md", ""
         if not path:
             return f"]({fragment})"
         folder = posixpath.dirname(file.src_uri) or "."

@@ -1,25 +1,37 @@
 """What holds on every page: all can read it, nothing is cut off, and it can be printed."""
 
+import re
+from functools import partial
+
 import pytest
 from walks import WIDTHS, by_day, by_night, only, walk
 
 pytestmark = pytest.mark.slow
 
-# In the dark and on paper, pages of one kind look alike: so three of the annotated sources.
+# Modules' pages look alike: three are looked at in every way, the others by day and in two widths.
 SOURCES = ("source/mistakes.html", "source/routing.html", "source/routing_gradient.html")
+MODULE = re.compile(r"source/(?!index)")
 
 
 @pytest.fixture(scope="module")
-def day(quiet_pages, served_site, paths) -> dict[str, dict]:
-    """Return what every page shows in light, first on a phone and unfolded, then on all widths."""
+def kinds(paths) -> list[str]:
+    """Return the pages without those that look like others."""
+    return [path for path in paths if path in SOURCES or not MODULE.match(path)]
+
+
+@pytest.fixture(scope="module")
+def day(quiet_pages, served_site, paths, kinds) -> dict[str, dict]:
+    """Return what every page shows in light, first on a phone and unfolded, then on more widths."""
+    others = [path for path in paths if path not in kinds]
+    narrow_and_wide = partial(by_day, widths=(320, 1440))
     with quiet_pages() as new_page:
-        return walk(new_page(360), served_site.url, paths, by_day)
+        found = walk(new_page(360), served_site.url, kinds, by_day)
+        return found | walk(new_page(360), served_site.url, others, narrow_and_wide)
 
 
 @pytest.fixture(scope="module")
-def night(quiet_pages, served_site, paths) -> dict[str, dict]:
+def night(quiet_pages, served_site, kinds) -> dict[str, dict]:
     """Return what each kind of page shows in the dark, first on a screen and then on paper."""
-    kinds = [path for path in paths if not path.startswith("source/") or path in SOURCES]
     with quiet_pages() as new_page:
         return walk(new_page(1440, scheme="dark"), served_site.url, kinds, by_night)
 

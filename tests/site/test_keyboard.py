@@ -73,6 +73,16 @@ def test_an_answer_unfolds_by_key(new_page, served_site):
     assert page.evaluate("document.querySelector('article details').open")
 
 
+def test_a_group_of_modules_unfolds_by_key(new_page, served_site):
+    page = new_page()
+    page.goto(served_site.url)
+    folded = page.locator("nav.md-nav--primary a[href$='source/training.html']")
+    assert not folded.is_visible()
+    page.focus("label.md-nav__link:has-text('Training and data')")
+    page.keyboard.press("Enter")
+    folded.wait_for(state="visible")
+
+
 def test_code_is_copied_by_key(new_page, served_site):
     page = new_page(permissions=["clipboard-read", "clipboard-write"])
     page.goto(served_site.url + "lessons/01_squashing.html")
