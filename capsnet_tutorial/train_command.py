@@ -141,16 +141,7 @@ def _train(
 ) -> None:
     """Train to the end and judge once; the first process writes the record after each epoch."""
     checkpoint = out / CHECKPOINT
-    begun = checkpoint.is_file()
-    if begun:  # the record is written once `fit` has found the checkpoint to be this run's
-        record["epochs"] = [epoch._asdict() for epoch in saved_history(checkpoint)]
-    elif record["epochs"]:
-        raise FileNotFoundError(
-            f"{checkpoint} is missing, and with it what was learned: begin again in another folder"
-        )
-    elif processes.first:
-        out.mkdir(parents=True, exist_ok=True)
-        write_run_record(out, record)
+    begun = _take_up(record, out, processes)
     if processes.first:
         print(f"{options.recipe}\non {record['hardware']} ({options.device}), into {out}")
     model = _network(options)
@@ -183,6 +174,23 @@ def _train(
         record |= judge(model, piles["test"], options.device)
         write_run_record(out, record)
         print(describe_run(record))
+
+
+def _take_up(record: dict[str, Any], out: Path, processes: Processes) -> bool:
+    """Begin a run's folder, or take its epochs from its checkpoint; say whether there was one."""
+    checkpoint = out / CHECKPOINT
+    if checkpoint.is_file():
+        # The record is written once `fit` has found the checkpoint to be this run's.
+        record["epochs"] = [epoch._asdict() for epoch in saved_history(checkpoint)]
+        return True
+    if record["epochs"]:
+        raise FileNotFoundError(
+            f"{checkpoint} is missing, and with it what was learned: begin again in another folder"
+        )
+    if processes.first:
+        out.mkdir(parents=True, exist_ok=True)
+        write_run_record(out, record)
+    return False
 
 
 def _network(options: Options) -> CapsNet:
