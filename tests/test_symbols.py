@@ -68,7 +68,9 @@ def test_a_symbol_is_marked_whole_and_words_are_not():
 
 
 def test_the_longest_form_wins():
-    _, used, _ = symbols.mark_formula(r"\hat{u}_{j|i} = W_{ij}\, u_i", symbols.of_page("02"))
+    _, used, _ = symbols.mark_formula(
+        r"\hat{u}_{j|i} = W_{ij}\, u_i", symbols.of_page("02_routing")
+    )
     assert list(used) == ["u_hat", "weight", "u"]
 
 
