@@ -78,7 +78,7 @@ def module_page(module: str, lessons: dict[Key, str]) -> str:
             title = row.name.replace("_", r"\_")
             tag = f"h{1 + row.depth}"
             heading = f'<{tag} id="{row.name}" markdown="1">{title}</{tag}>'
-            links = _reference(module, row.name) if row.note else []
+            links = _reference(module, row.name)
             if link := lessons.get((module, row.name)):
                 links.append(f"[lesson {_number(link)}]({link})")
             row = row._replace(note="\n\n".join([heading, _links(links), row.note]))
@@ -104,7 +104,7 @@ def _names(module: str) -> set[str]:
 
 
 def _reference(*path: str) -> list[str]:
-    """Return the link to the entry of a module, or of what it documents, unless it is private."""
+    """Return the link to the entry of a module or of a definition in it, unless that is private."""
     name = ".".join(path)
     private = any(part.startswith("_") for part in name.split("."))
     return [] if private else [f"[reference](../api.md#capsnet_tutorial.{name})"]
