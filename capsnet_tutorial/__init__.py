@@ -1,29 +1,18 @@
 """Capsule networks with routing by agreement: what the lessons import and the tests prove."""
 
-import sys
-
-try:
-    from capsnet_tutorial.augmentation import random_shift
-    from capsnet_tutorial.capsnet import CapsNet, CapsNetLoss, CapsNetOutput, capsnet_loss
-    from capsnet_tutorial.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
-    from capsnet_tutorial.config import CapsNetConfig
-    from capsnet_tutorial.data import Digits, mnist, sample_digits, split
-    from capsnet_tutorial.evaluation import Evaluation, evaluate
-    from capsnet_tutorial.history import Epoch, History
-    from capsnet_tutorial.layers import DigitCaps, PrimaryCaps
-    from capsnet_tutorial.margin import margin_loss
-    from capsnet_tutorial.reconstruction import Decoder, mask_capsules, reconstruction_loss
-    from capsnet_tutorial.routing import RoutingTrace, dynamic_routing
-    from capsnet_tutorial.squashing import lengths, squash
-    from capsnet_tutorial.training import fit
-except KeyboardInterrupt:
-    # Stopped: loading PyTorch takes seconds. Only the command ends here, by either of its names.
-    if sys.argv[0] != "-m" and not sys.argv[0].endswith(
-        ("capsnet-tutorial", "capsnet-tutorial.exe")
-    ):
-        raise
-    print("capsnet-tutorial: stopped", file=sys.stderr)
-    sys.exit(130)
+from capsnet_tutorial.augmentation import random_shift
+from capsnet_tutorial.capsnet import CapsNet, CapsNetLoss, CapsNetOutput, capsnet_loss
+from capsnet_tutorial.checkpoints import Checkpoint, load_checkpoint, save_checkpoint
+from capsnet_tutorial.config import CapsNetConfig
+from capsnet_tutorial.data import Digits, mnist, sample_digits, split
+from capsnet_tutorial.evaluation import Evaluation, evaluate
+from capsnet_tutorial.history import Epoch, History
+from capsnet_tutorial.layers import DigitCaps, PrimaryCaps
+from capsnet_tutorial.margin import margin_loss
+from capsnet_tutorial.reconstruction import Decoder, mask_capsules, reconstruction_loss
+from capsnet_tutorial.routing import RoutingTrace, dynamic_routing
+from capsnet_tutorial.squashing import lengths, squash
+from capsnet_tutorial.training import fit
 
 __all__ = [
     "CapsNet",

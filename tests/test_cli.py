@@ -7,7 +7,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
@@ -30,7 +29,6 @@ from capsnet_tutorial.recipes import describe_run
 from capsnet_tutorial.runs import read_run_record, write_run_record
 
 TINY = Path(tiny_cli.__file__)
-ROOT = TINY.parent.parent
 SHORT = ["--device=cpu", "--epochs=4"]
 
 
@@ -503,33 +501,6 @@ def test_the_package_itself_is_the_command():
     assert "usage: capsnet-tutorial" in done.stdout
     for name in ("train", "evaluate", "predict", "bench"):
         assert name in done.stdout
-
-
-def start_of_the_installed_command(folder):
-    """Write what pip makes of the command's entry in pyproject.toml, and return how to start it."""
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    module, function = project["scripts"]["capsnet-tutorial"].split(":")
-    script = folder / "capsnet-tutorial"
-    script.write_text(f"import sys\nfrom {module} import {function}\nsys.exit({function}())\n")
-    return [str(script)]
-
-
-@pytest.mark.parametrize("loaded", ["torch", "matplotlib"])  # by the package, by the command
-@pytest.mark.parametrize("how", ["module", "command", "import"])
-def test_ctrl_c_while_all_is_being_loaded_ends_the_command_with_a_line(loaded, how, tmp_path):
-    (tmp_path / f"{loaded}.py").write_text("raise KeyboardInterrupt")
-    words = {
-        "module": ["-m", "capsnet_tutorial"],
-        "command": start_of_the_installed_command(tmp_path),
-        "import": ["-c", "import capsnet_tutorial.cli"],
-    }[how]
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
-    command = [sys.executable, *words, "train"]
-    done = subprocess.run(command, capture_output=True, text=True, env=environment)
-    if how == "import":  # that is no command, and whoever imports may have plans of his own
-        assert done.stderr.splitlines()[-1] == "KeyboardInterrupt"
-    else:
-        assert (done.returncode, done.stderr) == (130, "capsnet-tutorial: stopped\n")
 
 
 def test_bench_hands_its_words_to_the_benchmark(monkeypatch, tmp_path, capfd):
