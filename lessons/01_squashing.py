@@ -201,7 +201,7 @@ show_widget("squash", plotting.before_and_after(start, squash(start)))
 # %% [markdown]
 # ## Pitfalls: four ways to break it
 #
-# So short a function, and so easily broken. The module [`mistakes`](../capsnet_tutorial/mistakes.py) holds four broken ones. The first three share the code below. They differ in the epsilon, a tiny number that is meant to keep the division from failing.
+# So short a function, and so easily broken. The module [`mistakes_squashing`](../capsnet_tutorial/mistakes_squashing.py) holds four broken ones. The first three share the code below. They differ in the epsilon, a tiny number that is meant to keep the division from failing.
 #
 # - *literal*: Equation 1 as it is printed, no epsilon
 # - *inside*: 1e-7 added under the root

@@ -5,7 +5,7 @@ import torch
 
 from capsnet_tutorial import dynamic_routing, lengths
 from capsnet_tutorial.layers import DigitCaps
-from capsnet_tutorial.mistakes import (
+from capsnet_tutorial.mistakes_routing import (
     PARENTS,
     DigitCapsOverChildren,
     route,

@@ -14,7 +14,15 @@ GROUPS = {
         "config",
         "capsnet",
         "reference",
+    ),
+    "Mistakes": (
         "mistakes",
+        "mistakes_squashing",
+        "mistakes_routing",
+        "mistakes_margin",
+        "mistakes_reconstruction",
+        "mistakes_capsnet",
+        "mistakes_training",
     ),
     "Training and data": (
         "data",

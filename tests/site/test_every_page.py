@@ -9,7 +9,7 @@ from walks import WIDTHS, by_day, by_night, only, walk
 pytestmark = pytest.mark.slow
 
 # Modules' pages look alike: three are looked at in every way, the others by day and in two widths.
-SOURCES = ("source/mistakes.html", "source/routing.html", "source/routing_gradient.html")
+SOURCES = ("source/mistakes_margin.html", "source/routing.html", "source/routing_gradient.html")
 MODULE = re.compile(r"source/(?!index)")
 
 
