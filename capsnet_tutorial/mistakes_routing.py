@@ -8,8 +8,11 @@ from capsnet_tutorial.layers import DigitCaps
 from capsnet_tutorial.routing import RoutingTrace
 from capsnet_tutorial.squashing import squash
 
-CHILDREN, PARENTS = 1, 2
-"""The axes of routing logits `[b, i, j]` over which a softmax may run; the paper's is `PARENTS`."""
+CHILDREN = 1
+"""An axis of the routing logits `[b, i, j]`; a softmax over it is the mistake."""
+
+PARENTS = 2
+"""The axis over which the paper's softmax runs."""
 
 
 def route(

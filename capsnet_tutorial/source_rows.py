@@ -107,8 +107,9 @@ class _Notes:
             self._read(child, prefix + child.name)
         for constant, text in pairwise(node.body):
             # A string below a constant is the constant's docstring.
-            if isinstance(constant, ast.Assign) and isinstance(text, ast.Expr):
-                named = Row(prefix + ast.unparse(constant.targets[0]), 0, "", {})
+            if isinstance(constant, ast.Assign | ast.AnnAssign) and isinstance(text, ast.Expr):
+                [target] = getattr(constant, "targets", None) or [constant.target]
+                named = Row(prefix + ast.unparse(target), 0, "", {})
                 self._take(text, named, constant.lineno)
 
     def _take(self, docstring: ast.Expr, row: Row, line: int) -> None:

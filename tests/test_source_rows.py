@@ -137,6 +137,15 @@ def is_text(node):
     return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
 
 
+@pytest.mark.parametrize("constant", ["HALF = 0.5", "HALF: float = 0.5"])
+def test_a_constant_has_its_note(constant, tmp_path):
+    path = tmp_path / "halves.py"
+    path.write_text(f'{constant}\n"""What everything is multiplied by."""\n', encoding="utf-8")
+    [row] = read_rows(path)
+    assert row.note == "What everything is multiplied by."
+    assert (row.name, list(row.code.values())) == ("HALF", [constant])
+
+
 @each_module
 def test_names_of_rows_are_unique(path):
     names = [row.name for row in read_rows(path) if row.name]
