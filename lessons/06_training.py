@@ -33,7 +33,7 @@ digit_grid(some, names, columns=10, what="Handwritten digits")
 #
 # - On a computer with a CUDA GPU, they train the paper's full network on all of MNIST.
 # - Without one, they train a small network on 3,500 digits, which takes less than two minutes on two cores.
-# - Without one, but with MNIST's four files in a folder of your computer, as `MNIST/raw`, they train the small network on all of MNIST, which takes about five minutes. Set the environment variable `CAPSNET_DATA` to that folder, with its whole path, before you start Jupyter.
+# - Without one, but with MNIST's four files in a folder of your computer, as `MNIST/raw`, they train the small network on all of MNIST, which takes about three minutes on two cores. Set the environment variable `CAPSNET_DATA` to that folder, with its whole path, before you start Jupyter.
 #
 # One variable chooses: `device`, and with it the **recipe**, in which all choices lie. The right column says which run it shows.
 
