@@ -14,22 +14,17 @@ def pytest_configure():
         os.environ.setdefault("OMP_NUM_THREADS", str(max(1, os.cpu_count() // int(processes))))
 
 
-@pytest.fixture(scope="session")
-def without_torch(tmp_path_factory) -> dict[str, str]:
-    """Return the environment variable with which torch can't be imported: no site needs it."""
-    folder = tmp_path_factory.mktemp("without_torch")
-    (folder / "torch.py").write_text("raise ImportError('the site needs no torch')\n")
-    return {"PYTHONPATH": str(folder)}
+def pytest_xdist_auto_num_workers() -> int:
+    """Run one test more than there are cores: a test in a browser waits as often as it computes."""
+    return os.cpu_count() + 1
 
 
-def build_and_serve(
-    folder: Path, path: str, variables: dict[str, str], address: str | None = None
-) -> Iterator[Site]:
+def build_and_serve(folder: Path, path: str, address: str | None = None) -> Iterator[Site]:
     """Build the site into `folder/path` and serve the folder, until the tests are over."""
     server = serve(folder)
     url = f"http://127.0.0.1:{server.server_port}/{path}"
     site = Site(address or url, folder / path, url)
-    result = build(ROOT, site.folder, site.address, **variables)
+    result = build(ROOT, site.folder, site.address)
     assert result.returncode == 0, result.stderr
     yield site
     server.shutdown()
@@ -37,14 +32,14 @@ def build_and_serve(
 
 
 @pytest.fixture(scope="session")
-def served_site(tmp_path_factory, without_torch) -> Iterator[Site]:
+def served_site(tmp_path_factory) -> Iterator[Site]:
     """Return the site, built for the address that it is served from."""
-    yield from build_and_serve(tmp_path_factory.mktemp("site"), "", without_torch)
+    yield from build_and_serve(tmp_path_factory.mktemp("site"), "")
 
 
 @pytest.fixture(scope="session")
-def published_site(tmp_path_factory, without_torch) -> Iterator[Site]:
+def published_site(tmp_path_factory) -> Iterator[Site]:
     """Return the site, built for a folder of some host."""
     folder = tmp_path_factory.mktemp("published")
     address = "https://example.org/capsnet/"
-    yield from build_and_serve(folder, "capsnet/", without_torch, address)
+    yield from build_and_serve(folder, "capsnet/", address)

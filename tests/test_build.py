@@ -1,14 +1,13 @@
 """What must stop a build of the site, and how it is said."""
 
 import json
-import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from sites import ROOT, build
+from sites import ROOT, build, docs_environment
 
 pytestmark = pytest.mark.slow
 
@@ -82,8 +81,8 @@ def test_a_lesson_edited_since_it_was_executed_stops_a_strict_build_by_name(copy
     assert [line.endswith(said) for line in warnings] == [True]
 
 
-def test_the_site_is_built_without_torch(served_site, without_torch):
-    command, environment = [sys.executable, "-c", "import torch"], os.environ | without_torch
+def test_the_site_is_built_without_torch(served_site, tmp_path):
+    command, environment = [sys.executable, "-c", "import torch"], docs_environment(tmp_path)
     result = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert "the site needs no torch" in result.stderr
     assert (served_site.folder / "source/routing.html").is_file()

@@ -4,8 +4,9 @@ import sys
 from functools import partial
 
 import torch
+from PIL import Image
 
-from capsnet_tutorial import CapsNetConfig, Digits, recipes
+from capsnet_tutorial import CapsNetConfig, Digits, load_checkpoint, recipes
 from capsnet_tutorial.cli import main
 
 NUM_TRAIN, NUM_VALIDATION, NUM_TEST = 43, 9, 20
@@ -43,6 +44,32 @@ def make_tiny(patch=setattr):
 
     for module in (cli, evaluate_command, options, recipes):
         patch(module, "preset_recipe", few_epochs)
+
+
+SHORT = ["--device=cpu", "--epochs=4"]
+
+
+def weights(folder):
+    """Return the weights that a run's checkpoint holds."""
+    return [
+        weight for _, weight in load_checkpoint(folder / "checkpoint.pt").model.named_parameters()
+    ]
+
+
+def same_weights(first, second):
+    """Say whether two runs ended in the same weights, to the last bit."""
+    return all(a.equal(b) for a, b in zip(weights(first), weights(second), strict=True))
+
+
+def content(folder):
+    """Return the bytes of every file in a folder."""
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def picture(path, number):
+    """Write one of the test pictures, dark on light and larger."""
+    image = few_digits()[1].images[number, 0]
+    Image.fromarray((255 - 255 * image).byte().numpy()).resize((90, 90)).save(path)
 
 
 if __name__ == "__main__":

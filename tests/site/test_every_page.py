@@ -8,7 +8,7 @@ from walks import WIDTHS, by_day, by_night, only, walk
 
 pytestmark = pytest.mark.slow
 
-# Modules' pages look alike: three are looked at in every way, the others by day and in two widths.
+# Modules' pages look alike: three are looked at in every way, the others by day and narrow.
 SOURCES = ("source/mistakes_margin.html", "source/routing.html", "source/routing_gradient.html")
 MODULE = re.compile(r"source/(?!index)")
 
@@ -23,10 +23,10 @@ def kinds(paths) -> list[str]:
 def day(quiet_pages, served_site, paths, kinds) -> dict[str, dict]:
     """Return what every page shows in light, first on a phone and unfolded, then on more widths."""
     others = [path for path in paths if path not in kinds]
-    narrow_and_wide = partial(by_day, widths=(320, 1440))
+    narrow = partial(by_day, widths=(320,))
     with quiet_pages() as new_page:
         found = walk(new_page(360), served_site.url, kinds, by_day)
-        return found | walk(new_page(360), served_site.url, others, narrow_and_wide)
+        return found | walk(new_page(360), served_site.url, others, narrow)
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""The command line: a run can be stopped, resumed, repeated and asked; bad input is named."""
+"""Training from a terminal: a run can be stopped, resumed and repeated to the last bit."""
 
 import json
 import os
@@ -12,53 +12,21 @@ from pathlib import Path
 import pytest
 import tiny_cli
 import torch
-from PIL import Image
+from tiny_cli import SHORT, content, picture, same_weights, weights
 
 from capsnet_tutorial import (
-    Digits,
     evaluate,
     load_checkpoint,
-    save_checkpoint,
     split,
     train_command,
 )
 from capsnet_tutorial.cli import main
 from capsnet_tutorial.intervals import wilson_interval
-from capsnet_tutorial.predicting import read_picture
 from capsnet_tutorial.recipes import describe_run
 from capsnet_tutorial.runs import read_run_record, write_run_record
 
 TINY = Path(tiny_cli.__file__)
-SHORT = ["--device=cpu", "--epochs=4"]
-
-
-@pytest.fixture(autouse=True)
-def _tiny(monkeypatch):
-    tiny_cli.make_tiny(monkeypatch.setattr)
-
-
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory):
-    """Return the folder of a run of four epochs, which no test may change."""
-    folder = tmp_path_factory.mktemp("runs") / "finished"
-    with pytest.MonkeyPatch.context() as patched:
-        tiny_cli.make_tiny(patched.setattr)
-        assert main(["train", *SHORT, f"--out={folder}"]) == 0
-    return folder
-
-
-def weights(folder):
-    return [
-        weight for _, weight in load_checkpoint(folder / "checkpoint.pt").model.named_parameters()
-    ]
-
-
-def same_weights(first, second):
-    return all(a.equal(b) for a, b in zip(weights(first), weights(second), strict=True))
-
-
-def content(folder):
-    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+LESSONS = Path(__file__).parents[2] / "lessons"
 
 
 def test_a_run_keeps_all_that_it_takes_to_understand_and_repeat_it(finished):
@@ -126,6 +94,7 @@ def start(*words, **options):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGINT for one process alone")
 def test_ctrl_c_leaves_a_run_that_a_new_process_ends_to_the_last_bit(finished, tmp_path):
     first = start("train", *SHORT, f"--out={tmp_path}")
@@ -233,6 +202,7 @@ def test_the_chart_says_what_happened_to_the_digits_in_training(augment, tmp_pat
     assert said in (tmp_path / "chart.svg").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_compiled_run_is_loaded_uncompiled(finished, tmp_path):
     # The back end "eager" needs no C++ compiler and compiles nothing, but wraps all the same.
     code = (
@@ -273,154 +243,6 @@ def test_without_a_compiler_a_compiled_run_is_refused_and_nothing_is_written(tmp
     ]
     assert "Traceback" not in said
     assert not (tmp_path / "run").exists()
-
-
-def test_evaluate_prints_what_the_record_says(finished, capsys):
-    record, before = read_run_record(finished), content(finished)
-    assert main(["evaluate", str(finished)]) == 0
-    low, high = record["interval"]
-    assert capsys.readouterr().out.splitlines() == [
-        f"{record['wrong']} of 20 sample test digits wrong: {record['error']:.2%}",
-        f"95% interval: {low:.2%} to {high:.2%}",
-    ]
-    assert content(finished) == before
-
-
-def picture(path, number):
-    image = tiny_cli.few_digits()[1].images[number, 0]
-    Image.fromarray((255 - 255 * image).byte().numpy()).resize((90, 90)).save(path)
-
-
-def test_predict_prints_digit_and_lengths_and_never_overwrites(finished, tmp_path, capsys):
-    for name, number in (("a.png", 3), ("b.png", 17)):
-        picture(tmp_path / name, number)
-    pictures, out = [str(tmp_path / name) for name in ("a.png", "b.png")], tmp_path / "drawn"
-    model = load_checkpoint(finished / "checkpoint.pt").model
-    for _ in range(2):
-        assert main(["predict", str(finished), *pictures, f"--out={out}"]) == 0
-        printed = capsys.readouterr().out.splitlines()
-        for path, (first, second, third) in zip(pictures, (printed[:3], printed[3:]), strict=True):
-            lengths = model(read_picture(path)[None]).lengths[0]
-            digit = int(lengths.argmax())
-            assert first == f"{path}: {digit}"
-            assert f"{digit}: {lengths[digit]:.2f}" in second
-            assert Path(third.removeprefix("  drawn in ")).read_bytes()[:4] == b"\x89PNG"
-    assert len(list(out.iterdir())) == 4
-    assert len({path.read_bytes() for path in out.iterdir()}) == 2
-
-
-def test_predict_writes_into_the_run_if_nothing_else_is_said(tmp_path, capsys):
-    assert main(["train", "--epochs=1", "--device=cpu", f"--out={tmp_path / 'run'}"]) == 0
-    picture(tmp_path / "a.png", 0)
-    assert main(["predict", str(tmp_path / "run"), str(tmp_path / "a.png")]) == 0
-    [drawn] = (tmp_path / "run").glob("a-read-as-?.png")
-    assert str(drawn) in capsys.readouterr().out
-
-
-BAD = {
-    "train --epochs 0": "at least one digit, one epoch and one image a batch",
-    "train --epochs x": "invalid int value: 'x'",
-    "train --batch-size -3": "one image a batch",
-    "train --batch-size 9999999999999999999": "epochs and batch_size must be below 2^63",
-    "train --epochs 9999999999999999999": "epochs and batch_size must be below 2^63",
-    "train --learning-rate 0": "learning_rate must be above 0",
-    "train --learning-rate nan": "learning_rate must be above 0",
-    "train --routing 0": "num_iterations must be a whole number of at least 1",
-    "train --seed -1": "a seed lies between 0 and",
-    "train --device nowhere": "there is no device 'nowhere'",
-    "train --device cuda:99": "no device 'cuda:99'",
-    "train --preset huge": "invalid choice: 'huge'",
-    "train --augment mirror": "invalid choice: 'mirror'",
-    "train --precision fp8": "invalid choice: 'fp8'",
-    "train --out FINISHED": "is not empty: name another folder",
-    "train --out FILE": "is not empty: name another folder",
-    "train --out FILE/run": "Not a directory",
-    "train --out NOWHERE --resume": "there is no run in",
-    "train --out FINISHED --resume --epochs 5": "begun with epochs 4, not 5",
-    "train --out FINISHED --resume --preset paper": "begun with preset small, not paper",
-    "train --out BROKEN --resume": "record.json is broken",
-    "train --out DAMAGED --resume": "is damaged or no checkpoint",
-    "train --out LOST --resume": "checkpoint.pt is missing, and with it what was learned",
-    "train --out FOREIGN --resume": "belongs to another training, with seed 0, not 5",
-    "train --data-dir ''": "--data-dir: a path is needed, got an empty text",
-    "train --out ' '": "--out: a path is needed",
-    "evaluate ''": "a path is needed",
-    "evaluate FINISHED --data-dir ''": "--data-dir: a path is needed",
-    "predict FINISHED ''": "IMAGE: a path is needed",
-    "train --data mnist --data-dir NOWHERE": "MNIST is not in",
-    "evaluate NOWHERE": "there is no run in",
-    "evaluate BROKEN": "record.json is broken",
-    "evaluate DAMAGED": "has done 0 of 4 epochs, and the test digits are kept for its end",
-    "evaluate LOST": "has done 2 of 4 epochs",
-    "evaluate MIXED": "is of another run: its network is CapsNetConfig(",
-    "evaluate FINISHED --data other": "invalid choice: 'other'",
-    "evaluate FINISHED --data mnist --data-dir NOWHERE": "MNIST is not in",
-    "predict NOWHERE FILE": "there is no checkpoint at",
-    "predict FINISHED NOWHERE": "there is no picture at",
-    "predict FINISHED FILE": "is no picture that can be read",
-    "predict FINISHED BLANK": "is of one tone",
-    "predict FINISHED PICTURE FILE": "is no picture that can be read",
-    "predict FINISHED PICTURE --out FILE": "File exists",
-    "predict FINISHED": "required: IMAGE",
-    "": "required: COMMAND",
-    "bake": "invalid choice: 'bake'",
-}
-
-
-SPOILT = ("BROKEN", "DAMAGED", "LOST", "FOREIGN", "MIXED")
-
-
-def make_spoilt_runs(finished, folder):
-    """Make folders of runs in which something is missing, or doesn't belong together."""
-    record = read_run_record(finished)
-    unfinished = record | dict.fromkeys(("wrong", "error", "interval"))
-    records = {
-        "damaged": unfinished | {"epochs": []},
-        "lost": unfinished | {"epochs": record["epochs"][:2]},
-        "foreign": unfinished | {"epochs": [], "options": record["options"] | {"seed": 5}},
-        "mixed": record
-        | {"options": record["options"] | {"routing": 2}}
-        | {"config": record["config"] | {"num_iterations": 2}},
-    }
-    for name, content in records.items():
-        (folder / name).mkdir()
-        write_run_record(folder / name, content)
-    (folder / "broken").mkdir()
-    (folder / "broken" / "record.json").write_text("{")
-    (folder / "damaged" / "checkpoint.pt").write_bytes(b"PK\3\4 and no more")
-    for name in ("foreign", "mixed"):
-        shutil.copy(finished / "checkpoint.pt", folder / name)
-
-
-@pytest.mark.parametrize("words", BAD)
-def test_bad_input_is_named_in_one_sentence_and_nothing_is_written(
-    words, finished, tmp_path, capsys, monkeypatch
-):
-    def refuse(*arguments, **options):
-        raise OSError("no network here")
-
-    monkeypatch.setattr("torchvision.datasets.mnist.download_and_extract_archive", refuse)
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "file").write_text("mine")
-    Image.new("L", (30, 30), 200).save(tmp_path / "blank.png")
-    picture(tmp_path / "picture.png", 0)
-    make_spoilt_runs(finished, tmp_path)
-    places = {name: name.lower() for name in ("FILE", "NOWHERE", *SPOILT)}
-    places |= {"FINISHED": str(finished), "BLANK": "blank.png", "PICTURE": "picture.png"}
-    before = content(tmp_path) | content(finished)
-    spelt = " ".join(places.get(word, word) for word in words.replace("/", " / ").split())
-    try:
-        code = main(shlex.split(spelt.replace(" / ", "/")))
-    except SystemExit as ended:
-        code = ended.code
-    printed = capsys.readouterr()
-    assert code == 2
-    assert BAD[words] in printed.err
-    assert len(printed.err.splitlines()) == 1
-    assert printed.err.startswith("capsnet-tutorial")
-    assert content(tmp_path) | content(finished) == before
-    # torchvision makes a folder before it looks for the network.
-    assert "--data-dir" in words or not (tmp_path / "nowhere").exists()
 
 
 def test_a_loss_that_is_no_number_ends_the_run_with_the_cure(tmp_path, capsys):
@@ -467,54 +289,10 @@ def test_weights_that_the_very_last_step_spoils_end_the_run_with_the_cure(
     assert content(run) == before
 
 
-def test_a_finished_run_with_spoilt_weights_is_not_judged(finished, tmp_path, capsys):
-    model, extra = load_checkpoint(finished / "checkpoint.pt")
-    model.conv.bias.data[0] = torch.nan
-    save_checkpoint(tmp_path / "checkpoint.pt", model, **extra)
-    write_run_record(tmp_path, read_run_record(finished))
-    assert main(["evaluate", str(tmp_path)]) == 2
-    printed = capsys.readouterr()
-    assert "holds weights that are no numbers any more: train again" in printed.err
-    assert printed.out == ""
-
-
-def test_a_run_on_mnist_is_not_judged_by_the_sample_that_is_part_of_it(
-    finished, tmp_path, capsys, monkeypatch
-):
-    parts = tiny_cli.few_digits()
-    monkeypatch.setattr("capsnet_tutorial.recipes.mnist", lambda root, train=True: parts[not train])
-    monkeypatch.setattr(
-        "capsnet_tutorial.recipes.split", lambda digits, count: (digits, Digits(*parts[1]))
-    )
-    words = ["train", "--data=mnist", "--epochs=1", "--device=cpu", "--data-dir=there"]
-    assert main([*words, f"--out={tmp_path}"]) == 0
-    assert main(["evaluate", str(tmp_path)]) == 0
-    assert "mnist test digits" in capsys.readouterr().out
-    assert main(["evaluate", str(tmp_path), "--data=sample"]) == 2
-    assert "the sample digits are among them" in capsys.readouterr().err
-    assert main(["evaluate", str(finished), "--data=mnist"]) == 0
-
-
-def test_the_package_itself_is_the_command():
-    command = [sys.executable, "-m", "capsnet_tutorial", "--help"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert "usage: capsnet-tutorial" in done.stdout
-    for name in ("train", "evaluate", "predict", "bench"):
-        assert name in done.stdout
-
-
-def test_bench_hands_its_words_to_the_benchmark(monkeypatch, tmp_path, capfd):
-    assert main(["bench", "--help"]) == 0
-    assert "--rounds" in capfd.readouterr().out
-    monkeypatch.setattr("capsnet_tutorial.cli.BENCHMARK", tmp_path / "step.py")
-    assert main(["bench"]) == 2
-    assert "bench needs the repository" in capfd.readouterr().err
-
-
 def test_lesson_6_tells_of_a_run_whose_record_is_put_among_the_results(
     finished, tmp_path, monkeypatch, capsys
 ):
-    lesson = (ROOT / "lessons" / "06_training.py").read_text(encoding="utf-8")
+    lesson = (LESSONS / "06_training.py").read_text(encoding="utf-8")
     [cell] = [cell for cell in lesson.split("# %%\n") if '"paper_on_mnist"' in cell]
     shutil.copy(finished / "record.json", tmp_path / "paper_on_mnist.json")
     monkeypatch.setattr("capsnet_tutorial.records.RESULTS", tmp_path)
