@@ -14,11 +14,6 @@ def pytest_configure():
         os.environ.setdefault("OMP_NUM_THREADS", str(max(1, os.cpu_count() // int(processes))))
 
 
-def pytest_xdist_auto_num_workers() -> int:
-    """Run one test more than there are cores: a test in a browser waits as often as it computes."""
-    return os.cpu_count() + 1
-
-
 def build_and_serve(folder: Path, path: str, address: str | None = None) -> Iterator[Site]:
     """Build the site into `folder/path` and serve the folder, until the tests are over."""
     server = serve(folder)

@@ -41,16 +41,11 @@ def misspell(cells):
     cells[0]["source"] = ["# Title\n", "\n", r"$\frac{1}$"]
 
 
-def mislink(cells):
-    cells[0]["source"] = ["# Title\n", "\n", "[nowhere](99_nothing.ipynb)"]
-
-
 @pytest.mark.parametrize(
     ("spoil", "says"),
     [
         (crash, "ValueError"),
         (misspell, "frac{1}"),
-        (mislink, "99_nothing.ipynb"),
     ],
 )
 def test_an_unfit_lesson_stops_the_build_by_name(copy, spoil, says):
@@ -71,14 +66,20 @@ def test_a_lesson_without_its_notebook_stops_the_build_by_name(copy):
     assert "07_alone" in result.stderr
 
 
-def test_a_lesson_edited_since_it_was_executed_stops_a_strict_build_by_name(copy):
-    lesson = copy / "lessons" / f"{LESSONS[0].stem}.py"
-    lesson.write_text(lesson.read_text(encoding="utf-8") + "#\n", encoding="utf-8")
+def test_a_strict_build_stops_at_a_lost_link_and_at_a_lesson_edited_since_it_was_executed(copy):
+    first, second = (copy / "lessons" / lesson.name for lesson in LESSONS[:2])
+    notebook = json.loads(first.read_text(encoding="utf-8"))
+    notebook["cells"][0]["source"] = ["# Title\n", "\n", "[nowhere](99_nothing.ipynb)"]
+    first.write_text(json.dumps(notebook), encoding="utf-8")
+    script = second.with_suffix(".py")
+    script.write_text(script.read_text(encoding="utf-8") + "#\n", encoding="utf-8")
     result = build(copy, copy / "site")
     assert result.returncode != 0
-    warnings = [line for line in result.stderr.splitlines() if line.startswith("WARNING")]
-    said = f"lessons/{lesson.name} was edited since it was executed: run `make lessons`."
-    assert [line.endswith(said) for line in warnings] == [True]
+    edited, lost = (line for line in result.stderr.splitlines() if line.startswith("WARNING"))
+    said = f"lessons/{script.name} was edited since it was executed: run `make lessons`."
+    assert edited.endswith(said)
+    assert first.name in lost
+    assert "99_nothing.ipynb" in lost
 
 
 def test_the_site_is_built_without_torch(served_site, tmp_path):

@@ -5,6 +5,7 @@ import json
 import re
 import textwrap
 from collections import Counter
+from copy import copy
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,7 +16,7 @@ import modules
 import pytest
 import symbols
 from bs4 import BeautifulSoup
-from sites import ROOT
+from sites import ROOT, Site
 
 pytestmark = pytest.mark.slow
 
@@ -37,13 +38,19 @@ def pages(site) -> dict[str, BeautifulSoup]:
     return found
 
 
+@pytest.fixture(scope="session")
+def ids(pages) -> dict[str, set[str]]:
+    """Return the anchors of each page."""
+    return {path: {part["id"] for part in page.find_all(id=True)} for path, page in pages.items()}
+
+
 def parse(path: Path) -> BeautifulSoup:
     return BeautifulSoup(path.read_text(encoding="utf-8"), "html.parser")
 
 
 def prose(page: BeautifulSoup) -> str:
     """Return a page's text without listings and outputs."""
-    article = BeautifulSoup(str(page.article), "html.parser")
+    article = copy(page.article)
     for part in article.select("pre, code, .lesson-output, figure"):
         part.decompose()
     return article.get_text(" ")
@@ -129,23 +136,28 @@ def test_navigation_shows_each_page_by_its_title(pages):
         assert page.select("a.md-footer__link--prev"), path
 
 
-@pytest.mark.parametrize("where", ["served_site", "published_site"])
-def test_internal_links_and_fragments_lead_somewhere(request, where):
-    address, site, _ = request.getfixturevalue(where)
-    pages = {path: parse(path) for path in site.rglob("*.html")}
-    ids = {path: {e["id"] for e in page.find_all(id=True)} for path, page in pages.items()}
+def check_links(site: Site, pages: dict[str, BeautifulSoup], ids: dict[str, set[str]]) -> None:
+    """Look whether every link of some pages leads to a file, and to a part of it that is there."""
     for path, page in pages.items():
-        here = urljoin(address, path.relative_to(site).as_posix())
         for element in page.select("a[href], link[href], script[src], img[src]"):
             value = element.get("href", element.get("src"))
-            target = urlsplit(urljoin(here, value))
-            if not target.geturl().startswith(address):
+            target = urlsplit(urljoin(site.address + path, value))
+            if not target.geturl().startswith(site.address):
                 continue
-            relative = unquote(target.path).removeprefix(urlsplit(address).path)
-            file = site / (relative or "index.html")
-            assert file.is_file(), (path.name, value)
-            if target.fragment and file in ids:
-                assert unquote(target.fragment) in ids[file], (path.name, value)
+            relative = unquote(target.path).removeprefix(urlsplit(site.address).path)
+            relative = relative or "index.html"
+            assert (site.folder / relative).is_file(), (path, value)
+            if target.fragment and relative in ids:
+                assert unquote(target.fragment) in ids[relative], (path, value)
+
+
+def test_internal_links_and_fragments_lead_somewhere(served_site, pages, ids):
+    check_links(served_site, pages, ids)
+
+
+def test_links_lead_somewhere_in_a_folder_of_a_host(published_site, ids):
+    names = ["index.html", "404.html", f"lessons/{LESSONS[0].stem}.html", "source/index.html"]
+    check_links(published_site, {name: parse(published_site.folder / name) for name in names}, ids)
 
 
 def test_nothing_comes_from_another_host(served_site, site, pages):
@@ -197,11 +209,11 @@ def test_widgets_hold_a_picture_for_where_no_script_runs(pages):
         assert not element.find_parent("p")
 
 
-def test_search_leads_to_sections(site, pages):
+def test_search_leads_to_sections(site, pages, ids):
     entries = json.loads((site / "search/search_index.json").read_text(encoding="utf-8"))["docs"]
     for entry in entries:
         path, _, fragment = entry["location"].partition("#")
-        assert not fragment or pages[path or "index.html"].find(id=fragment), entry["location"]
+        assert not fragment or fragment in ids[path or "index.html"], entry["location"]
         assert not re.search(r"[¶#<>\\$]", entry["title"]), entry["title"]
         text = re.sub(r"<code>.*?</code>", "", entry["text"], flags=re.DOTALL)
         assert not TEX.findall(text), entry["location"]
@@ -272,14 +284,14 @@ def test_one_reads_on_from_the_lessons_through_the_annotated_source(pages):
         assert urljoin(path, link["href"]) == following
 
 
-def test_annotated_source_holds_every_line_of_code_once_and_in_order(pages):
+def test_annotated_source_holds_every_line_of_code_once_and_in_order(pages, ids):
     for module, page in source_pages(pages).items():
         lines = (PACKAGE / f"{module}.py").read_text(encoding="utf-8").splitlines()
         numbers = [int(link["data-line"]) for link in page.select(".annotated-code a")]
         code = "".join(pre.get_text() for pre in page.select(".annotated-code"))
         assert code.splitlines() == [lines[number - 1] for number in numbers]
         assert numbers == sorted(set(numbers))
-        assert all(page.find(id=f"L-{number}") for number in numbers)
+        assert {f"L-{number}" for number in numbers} <= ids[f"source/{module}.html"]
 
 
 def test_annotated_source_reference_and_lessons_lead_to_one_another(pages):
