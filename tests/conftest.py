@@ -1,40 +1,50 @@
 """What several tests share: the cores, and the site, built once for each address needed."""
 
 import os
-from collections.abc import Iterator
+import tempfile
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 from sites import ROOT, Site, build, serve
 
+SERVED = "CAPSNET_TUTORIAL_TESTS_SERVE"
+"""Environment variable that tells the processes that test which folder is served, and where."""
 
-def pytest_configure():
-    """Share the cores among the processes that test; torch reads the number when it starts."""
+
+def pytest_configure(config):
+    """Share the cores and a server of files among the processes that test."""
     if processes := os.environ.get("PYTEST_XDIST_WORKER_COUNT"):
+        # torch reads the number when it starts.
         os.environ.setdefault("OMP_NUM_THREADS", str(max(1, os.cpu_count() // int(processes))))
+    elif SERVED not in os.environ:
+        folder = tempfile.TemporaryDirectory(prefix="capsnet-tutorial-site-")
+        server = serve(Path(folder.name))
+        os.environ[SERVED] = f"{server.server_port} {folder.name}"
+        config.add_cleanup(lambda: (server.shutdown(), server.server_close(), folder.cleanup()))
 
 
-def build_and_serve(folder: Path, path: str, address: str | None = None) -> Iterator[Site]:
-    """Build the site into `folder/path` and serve the folder, until the tests are over."""
-    server = serve(folder)
-    url = f"http://127.0.0.1:{server.server_port}/{path}"
-    site = Site(address or url, folder / path, url)
-    result = build(ROOT, site.folder, site.address)
-    assert result.returncode == 0, result.stderr
-    yield site
-    server.shutdown()
-    server.server_close()
+def built_site(name: str, address: str | None = None) -> Site:
+    """Return the site that lies in a folder which is served, built by whoever comes first."""
+    port, folder = os.environ[SERVED].split(" ", 1)
+    url = f"http://127.0.0.1:{port}/{name}/"
+    site = Site(address or url, Path(folder, name), url)
+    with FileLock(f"{site.folder}.lock"):
+        if not site.folder.exists():
+            begun = site.folder.with_name(f"{name}.begun")
+            result = build(ROOT, begun, site.address)
+            assert result.returncode == 0, result.stderr
+            begun.rename(site.folder)
+    return site
 
 
 @pytest.fixture(scope="session")
-def served_site(tmp_path_factory) -> Iterator[Site]:
+def served_site() -> Site:
     """Return the site, built for the address that it is served from."""
-    yield from build_and_serve(tmp_path_factory.mktemp("site"), "")
+    return built_site("served")
 
 
 @pytest.fixture(scope="session")
-def published_site(tmp_path_factory) -> Iterator[Site]:
+def published_site() -> Site:
     """Return the site, built for a folder of some host."""
-    folder = tmp_path_factory.mktemp("published")
-    address = "https://example.org/capsnet/"
-    yield from build_and_serve(folder, "capsnet/", address)
+    return built_site("capsnet", "https://example.org/capsnet/")
