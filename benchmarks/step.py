@@ -39,6 +39,7 @@ class Step:
         digit: type[DigitCaps],
         bf16: bool,
         channels_last: bool,
+        fused: bool,
         args: argparse.Namespace,
     ):
         torch.manual_seed(SEED)
@@ -51,7 +52,7 @@ class Step:
         self.bf16 = bf16
         self.images = torch.rand(args.batch, *config.image_shape, device=args.device)
         self.labels = torch.randint(config.num_classes, (args.batch,), device=args.device)
-        self.optimizer = torch.optim.Adam(model.parameters(), fused=True)
+        self.optimizer = torch.optim.Adam(model.parameters(), fused=fused)
 
     def autocast(self) -> torch.autocast:
         """Return the context in which the forward pass runs."""
@@ -102,7 +103,9 @@ def measure(args: argparse.Namespace) -> dict[str, Any]:
     """Time all steps, the parts of ours and a matrix product in turn; count work and memory."""
     bf16 = args.precision == "bf16"
     ladder = [row for row in LADDER if bf16 or row[0] != HALF]
-    settings = {name: (digit, half and bf16, last) for name, digit, half, last in ladder}
+    settings = {
+        name: (digit, half and bf16, last, fused) for name, digit, half, last, fused in ladder
+    }
     ours = HALF if bf16 else FULL
     step = Step(*settings[ours], args)
     step()

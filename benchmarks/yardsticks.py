@@ -33,13 +33,15 @@ class BatchedDigitCaps(DigitCaps):
         return predicted.unflatten(2, (j, m)).transpose(0, 1)
 
 
-# What is changed, one thing after the other: name, digit capsules, bfloat16, channels last.
+# What is changed, one thing after the other: name, digit capsules, bfloat16, channels last, and
+# whether Adam moves all weights in one call.
 LADDER = [
-    ("W repeated for every image", RepeatingDigitCaps, False, False),
-    ("plain autograd", PlainDigitCaps, False, False),
-    ("gradient of routing in one product", DigitCaps, False, False),
-    ("bfloat16", DigitCaps, True, False),
-    ("û as a batch of products", BatchedDigitCaps, True, False),
-    ("channels last", DigitCaps, True, True),
+    ("W repeated for every image", RepeatingDigitCaps, False, False, True),
+    ("plain autograd", PlainDigitCaps, False, False, True),
+    ("gradient of routing in one product", DigitCaps, False, False, True),
+    ("bfloat16", DigitCaps, True, False, True),
+    ("û as a batch of products", BatchedDigitCaps, True, False, True),
+    ("channels last", DigitCaps, True, True, True),
+    ("Adam not fused", DigitCaps, True, False, False),
 ]
 _, PLAIN, FULL, HALF, *_ = (name for name, *_ in LADDER)

@@ -49,6 +49,28 @@ def check_compiler(device: torch.device | str) -> None:
         ) from None
 
 
+def place(model: nn.Module, device: torch.device) -> nn.Module:
+    """Move a network to a device, its filters in the order in which convolutions run fastest there.
+
+    Args:
+        model: the network, moved in place.
+        device: where to.
+
+    Returns:
+        The network. On a CUDA GPU a pixel's channels lie side by side; on a CPU that brings
+        nothing.
+
+    >>> place(nn.Linear(1, 1), torch.device("cpu")).weight.device
+    device(type='cpu')
+    """
+    model.to(device)
+    if device.type == "cuda":
+        for module in model.modules():
+            if isinstance(module, nn.Conv2d):
+                module.to(memory_format=torch.channels_last)
+    return model
+
+
 def native_bfloat16(device: torch.device) -> bool:
     """Say whether a processor multiplies bfloat16 itself; others imitate it, and slowly.
 

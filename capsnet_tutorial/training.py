@@ -12,7 +12,7 @@ from tqdm import tqdm
 from capsnet_tutorial.augmentation import AUGMENTATIONS
 from capsnet_tutorial.capsnet import CapsNet
 from capsnet_tutorial.data import Digits
-from capsnet_tutorial.devices import choose_device
+from capsnet_tutorial.devices import choose_device, place
 from capsnet_tutorial.evaluation import check_fit, evaluate, predict_and_score
 from capsnet_tutorial.history import Epoch, History
 from capsnet_tutorial.processes import Processes
@@ -90,7 +90,7 @@ def fit(
         check_fit(model, digits)
     device = choose_device(model, device)
     train, validation = train.to(device), validation and validation.to(device)
-    state = TrainingState(model.to(device), plan)
+    state = TrainingState(place(model, device), plan)
     if resume:
         state.restore(checkpoint)
     elif written:

@@ -42,7 +42,7 @@ first, second = u_hat
 (first * second).sum(dim=-1)
 
 # %% [markdown]
-# ## By hand: one round
+# ## By hand: couplings, one round
 #
 # Some names. A part is a capsule **below**, or a child; we count children with $i$. A whole is a capsule **above**, or a parent; we count parents with $j$. A child's guess about a parent is a **prediction vector**. Ours are two numbers long, so `u_hat` holds two children, three parents, two components. We count from 0, as the code does.
 #
@@ -265,7 +265,7 @@ print(f"{record['device']}, torch {record['torch']}")
 # %% [markdown]
 # ### A riddle
 #
-# One published series of articles runs the softmax over the children in all rounds but the last, and reports that this works best. It starts its matrices with a spread of 0.0147. Let us imitate it: the paper's network with that spread, at the start of training, with four rounds. (In the article's own network the capsules are longer, and still too short.)
+# One published series of articles runs the softmax over the children in all rounds but the last, and reports that this works best. It starts its matrices with a spread of 0.0147. Let us imitate it: the paper's network with that spread, at the start of training, with four rounds.
 #
 # In the first three rounds the capsules are so short that the logits hardly leave 0. So the last softmax, over the parents, gives nearly 1/10 to each. The article's routing is one round of sharing evenly, in disguise.
 

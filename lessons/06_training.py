@@ -245,7 +245,7 @@ print(f"95% interval: {low:.2%} to {high:.2%}")
 #
 # The ± is the paper's. Those networks learned from 60,000 digits. The right column says what ours is. A small network that learned from a few thousand digits can't be compared with the table, and a figure without such a line beside it can't be compared with anything.
 #
-# Below it stand recorded runs on all of MNIST: the full network on a GPU, if somebody has made that run, and on a CPU, and the small network on a CPU. Only the full network's can be held against the table, and even it had few epochs, and 5,000 digits fewer to learn from.
+# Below it stand recorded runs on all of MNIST: the full network on a GPU, if somebody has made that run, and on a CPU, and the small network on a CPU. Only the full network's can be held against the table, and even it had few epochs, and 5,000 digits fewer to learn from. Its seconds on a CPU say little: the machine did other work meanwhile.
 
 # %%
 print(recipe)

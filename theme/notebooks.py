@@ -111,7 +111,7 @@ def show_output(output: dict, cell: dict) -> str:
     if kind == "image/svg+xml":
         return show_svg(data, alt, output["metadata"].get(kind, {}).get("widget"))
     source = data.replace("\n", "")
-    return f'<img alt="{escape(alt)}" src="data:image/png;base64,{source}">'
+    return f'<img alt="{escape(alt)}" loading="lazy" src="data:image/png;base64,{source}">'
 
 
 def show_svg(svg: str, alt: str, widget: str | None = None) -> str:
