@@ -130,9 +130,11 @@ def test_markdown_in_details_is_read(tag):
     assert details.has_attr("open") == ("open" in tag)
 
 
-def test_a_picture_speaks():
+def test_a_picture_speaks_and_loads_when_it_comes_near():
     cell = code_giving(displayed("image/png", "AAAA"), alt='a "4"')
-    assert 'alt="a &quot;4&quot;"' in notebooks.show_output(cell["outputs"][0], cell)
+    shown = notebooks.show_output(cell["outputs"][0], cell)
+    assert 'alt="a &quot;4&quot;"' in shown
+    assert 'loading="lazy"' in shown
 
 
 @pytest.mark.parametrize("text", ["one", "\n\n  one\n", "a < b\n"])

@@ -15,7 +15,7 @@ FOUND = """() => [...document.querySelectorAll(".md-search-result__item")]
     ("words", "leads_to"),
     [
         ("squash", "lessons/01_squashing.html"),
-        ("coupling", "lessons/02_routing.html"),
+        ("coupling", "lessons/02_routing.html#by-hand-couplings"),
         ("margin loss", "lessons/03_margin.html"),
         ("reconstruction", "lessons/04_reconstruction.html"),
         ("primary capsules", "lessons/05_capsnet.html#primary-capsules"),
