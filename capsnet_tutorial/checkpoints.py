@@ -14,6 +14,7 @@ from capsnet_tutorial.capsnet import CapsNet
 from capsnet_tutorial.config import CapsNetConfig
 
 FORMAT = "capsnet-tutorial checkpoint 1"
+NOT_PLAIN = "a checkpoint keeps tensors and plain values: numbers, texts, lists and dicts"
 
 
 class Checkpoint(NamedTuple):
@@ -57,7 +58,10 @@ def save_checkpoint(path: str | Path, model: CapsNet, **extra: Any) -> None:
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
     # Through memory: of a failing disk, torch says less than Python does.
     buffer = io.BytesIO()
-    torch.save(content, buffer)
+    try:
+        torch.save(content, buffer)
+    except (AttributeError, TypeError, pickle.PicklingError) as error:
+        raise TypeError(f"{NOT_PLAIN}: {error}") from None
     try:
         partial.write_bytes(buffer.getbuffer())
         _check_plain(partial)
@@ -149,7 +153,4 @@ def _reason(error: Exception) -> str:
 def _check_plain(path: Path) -> None:
     """Refuse a file that `load_checkpoint` would refuse, before it takes the old one's place."""
     if foreign := torch.serialization.get_unsafe_globals_in_checkpoint(path):
-        raise TypeError(
-            f"a checkpoint keeps tensors and plain values, not {', '.join(sorted(foreign))}: "
-            "turn them into numbers, texts, lists or dicts"
-        )
+        raise TypeError(f"{NOT_PLAIN}: found {', '.join(sorted(foreign))}")

@@ -10,7 +10,7 @@ from typing import NoReturn
 
 from capsnet_tutorial.augmentation import AUGMENTATIONS
 from capsnet_tutorial.evaluate_command import evaluate_run
-from capsnet_tutorial.options import PRECISIONS
+from capsnet_tutorial.options import DATA, PRECISIONS, PRESETS
 from capsnet_tutorial.predict_command import predict
 from capsnet_tutorial.recipes import preset_recipe
 from capsnet_tutorial.train_command import INTERRUPTED, train
@@ -18,7 +18,6 @@ from capsnet_tutorial.train_command import INTERRUPTED, train
 REFUSED = 2
 """Exit code where the input is to blame."""
 
-PRESETS, DATA = ("small", "paper"), ("sample", "mnist")
 BENCHMARK = Path(__file__).resolve().parent.parent / "benchmarks" / "step.py"
 DATA_DIR_HELP = "folder with MNIST/raw [$CAPSNET_DATA, or ~/.cache/capsnet-tutorial]"
 

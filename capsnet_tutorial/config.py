@@ -26,8 +26,8 @@ class CapsNetConfig:
         reconstruction: whether there is a decoder.
 
     Raises:
-        ValueError: if a size is no whole number of at least 1, or an image is too small for one
-            primary capsule.
+        ValueError: if a size is no whole number of at least 1, an image is too small for one
+            primary capsule, or a choice is neither True nor False.
 
     Source: Sabour, Frosst and Hinton (2017), Section 4; the small model is ours.
 
@@ -49,9 +49,10 @@ class CapsNetConfig:
     reconstruction: bool = True
 
     def __post_init__(self):
-        # A list, as JSON gives it back, is as good as a tuple.
-        object.__setattr__(self, "image_shape", tuple(self.image_shape))
-        if len(self.image_shape) != 3:
+        if isinstance(self.image_shape, Sequence):
+            # A list, as JSON gives it back, is as good as a tuple.
+            object.__setattr__(self, "image_shape", tuple(self.image_shape))
+        if not isinstance(self.image_shape, tuple) or len(self.image_shape) != 3:
             raise ValueError(
                 f"image_shape must be (channels, height, width), got {self.image_shape}"
             )
@@ -70,6 +71,9 @@ class CapsNetConfig:
         for name, size in sizes.items():
             if not isinstance(size, int) or isinstance(size, bool) or size < 1:
                 raise ValueError(f"{name} must be a whole number of at least 1, got {size!r}")
+        for name in ("stop_gradient", "reconstruction"):
+            if getattr(self, name) not in (True, False):
+                raise ValueError(f"{name} must be True or False, got {getattr(self, name)!r}")
         if min(height, width) < SMALLEST_SIDE:
             raise ValueError(
                 f"images must be at least {SMALLEST_SIDE}×{SMALLEST_SIDE} pixels, "

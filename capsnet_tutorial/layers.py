@@ -148,7 +148,16 @@ class DigitCaps(nn.Module):
 
         Returns:
             The parents' outputs, after the last routing iteration.
+
+        Raises:
+            ValueError: if there are other than this layer's children, or of another size.
         """
+        children, _, _, components = self.weight.shape
+        if u.shape[1:] != (children, components):
+            raise ValueError(
+                f"u must be [batch, {children} children, {components} components], "
+                f"got shape {tuple(u.shape)}"
+            )
         return dynamic_routing(
             self.predict(u), self.num_iterations, stop_gradient=self.stop_gradient
         )

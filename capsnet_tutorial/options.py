@@ -6,9 +6,11 @@ from typing import Any
 
 import torch
 
+from capsnet_tutorial.augmentation import AUGMENTATIONS
 from capsnet_tutorial.devices import native_bfloat16
 from capsnet_tutorial.recipes import Recipe, preset_recipe
 
+DATA, PRESETS = ("sample", "mnist"), ("small", "paper")
 PRECISIONS = ("auto", "fp32", "bf16")
 """`auto` is bfloat16 where the processor computes in it, else float32."""
 
@@ -32,6 +34,9 @@ class Options:
         augment: what happens to each image first.
         seed: of the first weights, the order and the moves.
 
+    Raises:
+        ValueError: if a choice is of another type, or none of those there are.
+
     >>> print(choose_options({"seed": 7, "device": "cpu"}).command)
     capsnet-tutorial train --data sample --preset small --routing 3 --no-stop-gradient
       --reconstruction --epochs 6 --batch-size 25 --learning-rate 0.0015 --precision fp32
@@ -51,6 +56,18 @@ class Options:
     device: str
     augment: str
     seed: int
+
+    def __post_init__(self):
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if type(value) is not field.type and (field.type, type(value)) != (float, int):
+                raise ValueError(
+                    f"{field.name} must be of type {field.type.__name__}, not {value!r}"
+                )
+        choices = {"data": DATA, "preset": PRESETS, "precision": PRECISIONS[1:]}
+        for name, known in (choices | {"augment": tuple(AUGMENTATIONS)}).items():
+            if (value := getattr(self, name)) not in known:
+                raise ValueError(f"{name} must be one of {', '.join(known)}, not {value!r}")
 
     @property
     def recipe(self) -> Recipe:

@@ -97,7 +97,10 @@ def make_like_mnist(grey: Float[Tensor, "h w"]) -> Float[Tensor, "1 28 28"]:
 
 def _resize(grey: Float[Tensor, "h w"], scale: float) -> Float[Tensor, "h2 w2"]:
     """Make a picture larger or smaller, each new pixel a mean of old ones."""
-    size = [max(1, round(scale * side)) for side in grey.shape]
+    height, width = (max(1, round(scale * side)) for side in grey.shape)
+    if width == 1 < height:
+        return _resize(grey.T.contiguous(), scale).T  # torch 2.14 mixes up the rows of one column
+    size = (height, width)
     return interpolate(grey[None, None], size, mode="bilinear", antialias=True)[0, 0]
 
 

@@ -184,10 +184,11 @@ def describe_run(record: dict[str, Any] | None) -> str:
     if record is None:
         return "No such run has been recorded yet."
     low, high = wilson_interval(record["wrong"], record["total"])
+    epochs = len(record["epochs"])
     return (
         f"{record['wrong']} of {record['total']:,} test digits wrong: "
         f"{record['wrong'] / record['total']:.2%}\n"
         f"95% interval: {low:.2%} to {high:.2%}\n"
-        f"{len(record['epochs'])} epochs in {record['seconds']:,.0f} seconds, seed "
+        f"{epochs} epoch{'s' * (epochs > 1)} in {record['seconds']:,.0f} seconds, seed "
         f"{record['seed']}\n{record['data']}\n{record['hardware']}, torch {record['torch']}"
     )

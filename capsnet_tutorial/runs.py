@@ -111,14 +111,14 @@ def _check(path: Path, record: Any) -> None:
     try:
         epochs = [Epoch(**epoch).epoch for epoch in record["epochs"]]
         options = Options(**record["options"])
-        config = CapsNetConfig(**record["config"])
+        config, own = CapsNetConfig(**record["config"]), options.recipe.config
     except (TypeError, ValueError) as error:
         raise ValueError(f"{path} is broken: {error}") from None
     finished = record["wrong"] is not None
     expected = range(1, (options.epochs if finished else len(epochs)) + 1)
     if epochs != list(expected) or len(epochs) > options.epochs:
         raise ValueError(f"{path} is broken: its epochs are not 1 to {options.epochs}")
-    if config != options.recipe.config:
+    if config != own:
         raise ValueError(f"{path} is broken: its options and its config differ")
     _check_figures(path, record)
 
@@ -127,6 +127,7 @@ def _check_figures(path: Path, record: dict[str, Any]) -> None:
     """Refuse numbers that can't be."""
     wrong, interval, counts = record["wrong"], record["interval"], record["counts"]
     numbers = [isinstance(end, (int, float)) for end in interval or (0, 1)]
+    error = wrong / record["total"] if wrong and record["total"] else wrong
     reasons = {
         "counts must give train, validation and test": counts.keys()
         != {"train", "validation", "test"},
@@ -136,6 +137,7 @@ def _check_figures(path: Path, record: dict[str, Any]) -> None:
         )
         > 1,
         "wrong must lie between 0 and total": not 0 <= (wrong or 0) <= record["total"],
+        "error must be wrong / total": record["error"] != error,
         "interval is not two numbers": numbers != [True, True],
     }
     for reason, broken in reasons.items():

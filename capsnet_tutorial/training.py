@@ -67,8 +67,10 @@ def fit(
         ValueError: if there is nothing to train on, a number is out of range, `augment` is unknown,
             images aren't of the network's shape or leave [0, 1], a label is no class of the
             network, or the checkpoint belongs to another training.
-        TypeError: if the labels aren't integers, or the images aren't of the weights' type.
+        TypeError: if the labels or a count aren't integers, or the images aren't of the weights'
+            type.
         FileNotFoundError: if there is no checkpoint to resume.
+        RuntimeError: if torch knows no such device.
 
     Source: Sabour, Frosst and Hinton (2017), Section 5: Adam, decaying learning rate, shifts.
 

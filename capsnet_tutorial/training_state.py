@@ -22,6 +22,7 @@ class Plan:
 
     Raises:
         ValueError: if there is nothing to do, a number is out of range or `augment` is unknown.
+        TypeError: if a count is no whole number.
 
     >>> Plan(2, 50, 0.001, "shift", False, 0, num_digits=120).num_steps  # 50, 50 and 20 digits
     6
@@ -36,6 +37,10 @@ class Plan:
     num_digits: int
 
     def __post_init__(self):
+        for name in ("epochs", "batch_size", "seed"):
+            number = getattr(self, name)
+            if isinstance(number, bool) or not isinstance(number, int):
+                raise TypeError(f"{name} must be a whole number, got {number!r}")
         if min(self.num_digits, self.epochs, self.batch_size) < 1:
             raise ValueError(
                 "fit needs at least one digit, one epoch and one image a batch, got "

@@ -325,7 +325,7 @@ print(f"difference: {missing:.0%} of the full gradient's length")
 # %% [markdown]
 # ### Memory
 #
-# A batch that doesn't fit into memory fails because of the prediction vectors: they are the largest thing in the network. Plain autograd keeps several copies of them, so a smaller batch is the first cure. For one batch of 100 images, 1,152 children, 10 parents of 16 numbers and 4 bytes for each number:
+# A batch that doesn't fit into memory fails because of the prediction vectors: they are the largest thing in the network. Going back through the rounds makes more of that size, so a smaller batch is the first cure. For one batch of 100 images, 1,152 children, 10 parents of 16 numbers and 4 bytes for each number:
 
 # %%
 size = 100 * 1152 * 10 * 16 * 4

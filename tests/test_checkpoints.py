@@ -170,7 +170,7 @@ def test_a_full_disk_is_named(model, tmp_path, monkeypatch):
 def test_what_could_not_be_loaded_is_not_saved(model, tmp_path):
     path = tmp_path / "a.pt"
     save_checkpoint(path, model, epoch=1)
-    with pytest.raises(TypeError, match=r"not capsnet_tutorial\.config\.CapsNetConfig"):
+    with pytest.raises(TypeError, match=r"found capsnet_tutorial\.config\.CapsNetConfig"):
         save_checkpoint(path, model, config=model.config)
     assert [file.name for file in tmp_path.iterdir()] == ["a.pt"]
     assert load_checkpoint(path).extra == {"epoch": 1}
@@ -182,3 +182,9 @@ def test_a_cpu_loads_what_cuda_saved(model, tmp_path):
     save_checkpoint(tmp_path / "a.pt", model.cuda(), noise=torch.zeros(2, device="cuda"))
     loaded, extra = load_checkpoint(tmp_path / "a.pt")
     assert next(loaded.parameters()).device.type == extra["noise"].device.type == "cpu"
+
+
+def test_what_cannot_be_pickled_is_named_and_nothing_is_written(tmp_path):
+    with pytest.raises(TypeError, match="a checkpoint keeps tensors and plain values"):
+        save_checkpoint(tmp_path / "a.pt", CapsNet(CapsNetConfig.small()), x=lambda: 0)
+    assert not list(tmp_path.iterdir())

@@ -137,3 +137,9 @@ def test_first_weights_keep_the_root_mean_square_of_a_parent_s_input(num_below, 
     u = nn.functional.normalize(torch.randn(64, num_below, 8), dim=2)
     s_j = digit.predict(u).mean(dim=1) * num_below / num_above
     assert s_j.square().sum(dim=2).mean().sqrt().item() == pytest.approx(1.5, rel=0.1)
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 8), (1, 6, 1), (1, 5, 8)])
+def test_other_children_than_the_layers_are_refused_with_both_shapes(shape):
+    with pytest.raises(ValueError, match=r"6 children, 8 components.*got shape"):
+        DigitCaps(6, 8, 3, 4)(torch.ones(shape))

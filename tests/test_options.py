@@ -2,7 +2,7 @@
 
 import argparse
 import shlex
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 
 import pytest
 import torch
@@ -127,3 +127,10 @@ def test_help_says_what_the_defaults_are(capsys):
     assert ["small", "mnist", "2", "50", "0.0015", "fp32"] in lines
     assert ["paper", "mnist", "50", "128", "0.001", "auto"] in lines
     assert argparse.SUPPRESS not in str(lines)
+
+
+@pytest.mark.parametrize("name", ["data", "preset", "precision", "augment"])
+def test_a_choice_that_is_not_there_is_refused_with_those_that_are(name):
+    options = choose_options({"device": "cpu"})
+    with pytest.raises(ValueError, match=f"{name} must be one of .*{getattr(options, name)}"):
+        replace(options, **{name: "foo"})

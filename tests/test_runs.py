@@ -89,6 +89,10 @@ def test_a_record_that_lacks_something_is_refused(name, tmp_path):
         ({"epochs": a_record()["epochs"] * 2}, "its epochs are not"),
         ({"options": {}}, "missing"),
         ({"options": {**vars(OPTIONS), "routing": 2}}, "its options and its config differ"),
+        ({"options": {**vars(OPTIONS), "routing": 0}}, "broken: num_iterations must be"),
+        ({"options": {**vars(OPTIONS), "data": "foo"}}, "broken: data must be one of sample"),
+        ({"options": {**vars(OPTIONS), "epochs": "1"}}, r"(?s)broken: .*epochs"),
+        ({"error": 0.9}, "error must be wrong / total"),
         ({"config": {"conv_channels": 0}}, "conv_channels must be"),
     ],
 )

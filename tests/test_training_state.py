@@ -215,3 +215,33 @@ def test_a_plan_that_makes_no_sense_is_refused(change, said):
     }
     with pytest.raises(ValueError, match=said):
         Plan(**plan | change)
+
+
+@pytest.mark.slow
+def test_counts_and_choices_of_another_type_are_refused_by_name():
+    # In a process of its own, where no type checker speaks first.
+    code = """
+from capsnet_tutorial import CapsNetConfig
+from capsnet_tutorial.options import Options, choose_options
+from capsnet_tutorial.training_state import Plan
+
+def said(make, **words):
+    try:
+        make(**words)
+    except (TypeError, ValueError) as error:
+        print(error)
+
+plan = dict(epochs=1, batch_size=2, seed=0, learning_rate=1e-3, augment="none")
+plan |= dict(mixed_precision=False, num_digits=3)
+said(Plan, **plan | {"batch_size": 2.5})
+said(Options, **vars(choose_options({"device": "cpu"})) | {"epochs": "1"})
+said(CapsNetConfig, stop_gradient="no")
+said(CapsNetConfig, image_shape=28)
+"""
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert ended.stdout.splitlines() == [
+        "batch_size must be a whole number, got 2.5",
+        "epochs must be of type int, not '1'",
+        "stop_gradient must be True or False, got 'no'",
+        "image_shape must be (channels, height, width), got 28",
+    ]
