@@ -90,6 +90,7 @@ def run_script(tmp_path, **variables):
 
 
 @pytest.mark.slow
+@pytest.mark.upkeep
 def test_the_script_for_a_gpu_runs_through_on_a_cpu_with_tiny_sizes(tmp_path):
     before = sorted(records.RESULTS.iterdir())
     run = run_script(tmp_path, TINY="1")

@@ -47,6 +47,7 @@ def run(root, *command):
 
 
 @pytest.mark.slow
+@pytest.mark.upkeep
 def test_the_guides_lesson_becomes_a_tested_page(copy):
     run(copy, "tools/lessons.py", "write", "07")
     passed = run(copy, "-m", "pytest", "-q", "-n0", "tests/test_lessons.py", "-k", "07_leaning")

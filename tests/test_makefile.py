@@ -1,5 +1,6 @@
 """What make says where it can't go on."""
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -21,6 +22,7 @@ def test_a_python_that_is_too_old_or_missing_is_named_with_the_cure(name, tmp_pa
     made = subprocess.run(
         ["make", "--silent", "--file", MAKEFILE, f"PYTHON={tmp_path / name}", ".venv/ready"],
         cwd=tmp_path,
+        env={"PATH": os.environ["PATH"]},  # not that of a make which runs this test
         capture_output=True,
         text=True,
     )

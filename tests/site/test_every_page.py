@@ -4,7 +4,7 @@ import re
 from functools import partial
 
 import pytest
-from walks import WIDTHS, by_day, by_night, only, walk
+from walks import COLOURS, WIDTHS, by_day, by_night, only, walk
 
 pytestmark = pytest.mark.slow
 
@@ -23,7 +23,7 @@ def kinds(paths) -> list[str]:
 def day(quiet_pages, served_site, paths, kinds) -> dict[str, dict]:
     """Return what every page shows in light, first on a phone and unfolded, then on more widths."""
     others = [path for path in paths if path not in kinds]
-    narrow = partial(by_day, widths=(320,))
+    narrow = partial(by_day, widths=(320,), but=COLOURS)
     with quiet_pages() as new_page:
         found = walk(new_page(360), served_site.url, kinds, by_day)
         return found | walk(new_page(360), served_site.url, others, narrow)
