@@ -157,6 +157,9 @@ u_hat = torch.tensor([from_first, from_second])
 print("before:", *lengths(u_hat).flatten().numpy().round(2))
 print("after: ", *lengths(squash(u_hat)).flatten().numpy().round(2))
 
+# %%
+annotate(lengths)
+
 # %% [markdown]
 # ## Picture: the curve and its slope
 #

@@ -84,6 +84,11 @@ captions = ["as it is"] + [f"move {k}" for k in range(1, 10)]
 pictures = torch.cat([one, moved])
 digit_grid(pictures, captions, 5, "A digit, shifted", framed=True)
 
+# %%
+from capsnet_tutorial.annotations import annotate
+
+annotate(random_shift)
+
 # %% [markdown]
 # ## Code: one step
 #
@@ -93,7 +98,6 @@ digit_grid(pictures, captions, 5, "A digit, shifted", framed=True)
 
 # %%
 from capsnet_tutorial import training
-from capsnet_tutorial.annotations import annotate
 
 annotate(training.training_step)
 
