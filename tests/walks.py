@@ -94,6 +94,11 @@ def by_day(page: Page, widths: Sequence[int] = WIDTHS, but: Sequence[str] = ()) 
     return found
 
 
+def colours(page: Page) -> dict:
+    """Look at a page's colours alone."""
+    return {"faults": page.evaluate(FAULTS, [COLOURS, []])}
+
+
 def by_night(page: Page) -> dict:
     """Look at a page in the dark, folded, and then on paper."""
     resize(page, 1440)

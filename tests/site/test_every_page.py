@@ -4,7 +4,7 @@ import re
 from functools import partial
 
 import pytest
-from walks import COLOURS, WIDTHS, by_day, by_night, only, walk
+from walks import COLOURS, WIDTHS, by_day, by_night, colours, only, walk
 
 pytestmark = pytest.mark.slow
 
@@ -34,6 +34,18 @@ def night(quiet_pages, served_site, kinds) -> dict[str, dict]:
     """Return what each kind of page shows in the dark, first on a screen and then on paper."""
     with quiet_pages() as new_page:
         return walk(new_page(1440, scheme="dark"), served_site.url, kinds, by_night)
+
+
+@pytest.mark.upkeep
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_axe_finds_no_fault_in_the_colours_of_any_other_module(
+    scheme, quiet_pages, served_site, paths, kinds
+):
+    others = [path for path in paths if path not in kinds]
+    with quiet_pages() as new_page:
+        found = walk(new_page(1440, scheme=scheme), served_site.url, others, colours)
+    assert len(found) == len(others) > 40
+    assert not only(["faults"], found)
 
 
 def test_axe_finds_no_fault_of_wcag_2_1_aa(day):
