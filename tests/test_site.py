@@ -160,6 +160,18 @@ def test_links_lead_somewhere_in_a_folder_of_a_host(published_site, ids):
     check_links(published_site, {name: parse(published_site.folder / name) for name in names}, ids)
 
 
+def test_a_folder_of_a_host_has_the_same_pages_but_for_its_address(served_site, published_site):
+    def texts(site):
+        for path in site.folder.rglob("*.html"):
+            text = path.read_text(encoding="utf-8").replace(site.address, "@")
+            # The page of lost links names them from the host on.
+            yield path.relative_to(site.folder), text.replace(urlsplit(site.address).path, "@")
+
+    served, published = dict(texts(served_site)), dict(texts(published_site))
+    assert served.keys() == published.keys()
+    assert not [path for path in served if served[path] != published[path]]
+
+
 def test_nothing_comes_from_another_host(served_site, site, pages):
     for path, page in pages.items():
         loaded = page.select("script[src], img[src], iframe[src], source[src], use[href]")
