@@ -83,28 +83,40 @@ def resize(page: Page, width: int, media: str = "screen") -> None:
     page.evaluate("() => { for (const change of document.getAnimations()) change.finish(); }")
 
 
-def by_day(page: Page, widths: Sequence[int] = WIDTHS, but: Sequence[str] = ()) -> dict:
-    """Look at a page on a phone, unfolded, but for some rules of axe, and then on some widths."""
+def by_day(page: Page) -> dict:
+    """Look at a page unfolded: on a phone, then on all widths, and on paper."""
     page.evaluate(UNFOLD)
-    resize(page, 360)
-    found = {"faults": page.evaluate(FAULTS, [RULES, list(but)]), "mute": page.evaluate(MUTE)}
-    for width in widths:
+    found = on_a_phone(page, RULES)
+    for width in WIDTHS:
         resize(page, width)
         found[width] = page.evaluate(CUT)
-    return found
-
-
-def colours(page: Page) -> dict:
-    """Look at a page's colours alone."""
-    return {"faults": page.evaluate(FAULTS, [COLOURS, []])}
+    return found | on_paper(page)
 
 
 def by_night(page: Page) -> dict:
-    """Look at a page in the dark, folded, and then on paper."""
+    """Look at a page folded: on a wide screen, and on paper."""
     resize(page, 1440)
-    found = {"faults": page.evaluate(FAULTS, [COLOURS, []])}
+    return {"faults": page.evaluate(FAULTS, [RULES, []])} | on_paper(page)
+
+
+def in_brief(page: Page) -> dict:
+    """Look at a page unfolded on a phone, but not at its colours, which others have as well."""
+    page.evaluate(UNFOLD)
+    found = on_a_phone(page, RULES, COLOURS)
+    resize(page, WIDTHS[0])
+    return found | {WIDTHS[0]: page.evaluate(CUT)}
+
+
+def on_a_phone(page: Page, rules: Sequence[str], but: Sequence[str] = ()) -> dict:
+    """Look for what bars readers on a narrow screen, by axe's rules but for some, and our own."""
+    resize(page, 360)
+    return {"faults": page.evaluate(FAULTS, [rules, list(but)]), "mute": page.evaluate(MUTE)}
+
+
+def on_paper(page: Page) -> dict:
+    """Look for what can't be pressed on paper, or not be read."""
     resize(page, PAPER, "print")
-    return found | {"clutter": page.evaluate(CLUTTER), "unread": page.evaluate(UNREAD)}
+    return {"clutter": page.evaluate(CLUTTER), "unread": page.evaluate(UNREAD)}
 
 
 def walk(page: Page, url: str, paths: Sequence[str], look: Callable[[Page], dict]) -> dict:
@@ -112,6 +124,7 @@ def walk(page: Page, url: str, paths: Sequence[str], look: Callable[[Page], dict
     page.add_init_script(path=AXE)
     found = {}
     for path in paths:
+        page.emulate_media(media="screen")
         if path in ("404.html", paths[0]) or "404.html" in page.url:
             page.goto(url + path)
         else:

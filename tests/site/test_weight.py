@@ -1,6 +1,7 @@
 """Pages are light, and nothing on them moves once it can be read."""
 
 import re
+from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import Page
@@ -35,15 +36,28 @@ def test_own_styles_and_scripts_are_light(served_site):
 
 @pytest.mark.parametrize(("width", "begin"), [(360, NARROW), (1440, WIDE)], ids=["360", "1440"])
 def test_nothing_moves_while_a_page_comes(new_page, served_site, paths, width, begin):
+    visited = [path for path in paths if path.startswith(begin)]
+    assert not moving(new_page, served_site.url, visited, width)
+
+
+@pytest.mark.upkeep
+@pytest.mark.parametrize("width", [360, 768, 1440])
+def test_nothing_moves_while_any_page_comes(new_page, served_site, paths, width):
+    modules = tuple(path for path in paths if path.startswith("source/") and "index" not in path)
+    visited = [path for path in paths if path not in (*modules, "404.html")]
+    assert not moving(new_page, served_site.url, visited, width)
+
+
+def moving(new_page: Callable[..., Page], url: str, paths: list[str], width: int) -> dict:
+    """Return the pages on which something moved while they came, with how much."""
     moved = {}
     for path in paths:
-        if path.startswith(begin):
-            # On a machine that is busy, a font may come too late: then it comes again.
-            for _ in range(3):
-                moved[path] = first_visit(new_page(width), served_site.url + path)
-                if moved[path] < 0.05:
-                    break
-    assert not {path: shift for path, shift in moved.items() if shift >= 0.05}
+        # On a machine that is busy, a font may come too late: then it comes again.
+        for _ in range(3):
+            moved[path] = first_visit(new_page(width), url + path)
+            if moved[path] < 0.05:
+                break
+    return {path: shift for path, shift in moved.items() if shift >= 0.05}
 
 
 def first_visit(page: Page, url: str) -> float:
