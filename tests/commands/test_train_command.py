@@ -203,6 +203,7 @@ def test_the_chart_says_what_happened_to_the_digits_in_training(augment, tmp_pat
 
 
 @pytest.mark.slow
+@pytest.mark.upkeep
 def test_a_compiled_run_is_loaded_uncompiled(finished, tmp_path):
     # The back end "eager" needs no C++ compiler and compiles nothing, but wraps all the same.
     code = (
@@ -228,6 +229,7 @@ def test_a_compiled_run_is_loaded_uncompiled(finished, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.upkeep
 def test_without_a_compiler_a_compiled_run_is_refused_and_nothing_is_written(tmp_path):
     words = ["train", *SHORT, "--compile", f"--out={tmp_path / 'run'}"]
     nothing = {name: os.environ[name] for name in os.environ.keys() - {"CXX", "CC"}}
